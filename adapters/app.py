@@ -1,0 +1,157 @@
+"""The composition root: settings become a service. Nothing else constructs an adapter."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from adapters.clock import RandomIdentities, SystemClock
+from adapters.jobs import JobQueue, JobWorker
+from adapters.postgres.database import Database
+from adapters.postgres.event_log import PostgresEventLog
+from adapters.postgres.memory_store import PostgresMemoryStore, ensure_vector_index
+from adapters.postgres.read_models import ReadModels
+from adapters.postgres.reader import AsyncReader, Reader
+from adapters.postgres.retain_inbox import PostgresRetainInbox
+from adapters.settings import Settings
+from application.background import BackgroundWork, RetryPolicy
+from application.banks import Banks
+from application.command_handler import CommandHandler
+from application.memories import Memories
+from application.mental_models import MentalModels
+from application.ports import Clock, Embedder, FactExtractor, Identities, ReflectPolicy
+from application.reflect import Reflector
+from application.refresh import RefreshExecutor
+from projections import documents
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Minds:
+    """The decisions that an engine makes; the same ports for a language model and for the offline engine."""
+
+    extractor: FactExtractor
+    policy: ReflectPolicy
+
+
+@dataclass(frozen=True)
+class Service:
+    """All use cases and readers over one database. Made by `build`, opened by `opened`."""
+
+    settings: Settings
+    conninfo: str
+    clock: Clock
+    database: Database
+    reader: Reader
+    log: PostgresEventLog
+    read_models: ReadModels
+    memory: PostgresMemoryStore
+    embedder: Embedder
+    minds: Minds
+    mental_models: MentalModels
+    banks: Banks
+    memories: Memories
+    background: BackgroundWork
+
+    def async_reader(self) -> AsyncReader:
+        """A reader for an event loop; open it there."""
+        return AsyncReader(self.conninfo)
+
+    def worker(self) -> JobWorker:
+        return JobWorker(self.conninfo, self.background.run, concurrency=self.settings.worker_concurrency)
+
+
+def build(
+    settings: Settings,
+    conninfo: str,
+    *,
+    clock: Clock | None = None,
+    identities: Identities | None = None,
+    minds: Minds | None = None,
+    embedder: Embedder | None = None,
+) -> Service:
+    """Joins the parts over a database that is reachable and migrated; overrides replace single parts."""
+    clock = clock or SystemClock()
+    identities = identities or RandomIdentities()
+    minds = minds or make_minds(settings)
+    embedder = embedder or make_embedder(settings)
+    database = Database(conninfo, max_size=settings.worker_concurrency + 8)
+    database.open()
+    log = PostgresEventLog(database, JobQueue().queue_jobs)
+    reader = Reader(database)
+    memory = PostgresMemoryStore(database, identities, embedding_model=embedder.model, dimensions=embedder.dimensions)
+    inbox = PostgresRetainInbox(database)
+    handler = CommandHandler(log, database)
+    banks = Banks(handler, log, memory, lambda bank_id: reader.ask(documents.ids(bank_id)))
+    memories = Memories(
+        handler, memory, inbox, embedder, minds.extractor, identities, lambda bank_id: banks.missions(bank_id).retain
+    )
+    executor = RefreshExecutor(memory, Reflector(memory, embedder, minds.policy), minds.policy, clock)
+    retries = RetryPolicy(settings.worker_max_retries, timedelta(seconds=settings.worker_retry_seconds))
+    background = BackgroundWork(handler, log, executor, minds.policy, memories, inbox, clock, retries)
+    return Service(
+        settings=settings,
+        conninfo=conninfo,
+        clock=clock,
+        database=database,
+        reader=reader,
+        log=log,
+        read_models=ReadModels(database, log),
+        memory=memory,
+        embedder=embedder,
+        minds=minds,
+        mental_models=MentalModels(handler, log, identities),
+        banks=banks,
+        memories=memories,
+        background=background,
+    )
+
+
+@contextmanager
+def opened(service: Service) -> Iterator[Service]:
+    """Read models made and up to date; connections closed at the end."""
+    try:
+        service.read_models.prepare()
+        with service.database.connection() as connection:
+            ensure_vector_index(connection, service.embedder.dimensions)
+        yield service
+    finally:
+        service.database.close()
+
+
+def make_minds(settings: Settings) -> Minds:
+    """The engine that the settings name; its modules are imported only when it is used."""
+    if settings.uses_llm:
+        from adapters.llm.endpoint import Endpoint
+        from adapters.llm.facts import LlmFactExtractor
+        from adapters.llm.reflect import LlmReflectPolicy
+
+        endpoint = Endpoint(
+            base_url=settings.llm_base_url,
+            api_key=settings.llm_api_key.get_secret_value() if settings.llm_api_key else None,
+            model=settings.llm_model or "",
+            timeout_seconds=settings.llm_timeout_seconds,
+        )
+        return Minds(LlmFactExtractor(endpoint), LlmReflectPolicy(endpoint))
+    from adapters.offline.facts import OfflineFactExtractor
+    from adapters.offline.reflect import OfflineReflectPolicy
+
+    return Minds(OfflineFactExtractor(), OfflineReflectPolicy())
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    if settings.embeddings_base_url:
+        from adapters.embeddings.openai_compatible import OpenAICompatibleEmbedder
+
+        return OpenAICompatibleEmbedder(
+            base_url=settings.embeddings_base_url,
+            api_key=settings.embeddings_api_key.get_secret_value() if settings.embeddings_api_key else None,
+            model=settings.embeddings_model or "",
+        )
+    from adapters.embeddings.static import StaticEmbedder
+
+    return StaticEmbedder()

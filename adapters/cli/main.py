@@ -1,0 +1,132 @@
+"""The command line: serve, demo, worker, rebuild, audit, verify, version.
+
+Exit codes: 0 done, 1 a check found something, 2 it could not be done (one line on standard error says why).
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Annotated
+
+import typer
+
+from adapters.cli.unusable import Unusable
+
+app = typer.Typer(
+    help="Living markdown documents over an agent's memory, kept as event streams.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+Port = Annotated[int | None, typer.Option(help="Port to listen on; PALIMPSEST_PORT, else 8888.")]
+Host = Annotated[str | None, typer.Option(help="Address to listen on; PALIMPSEST_HOST, else 127.0.0.1.")]
+
+
+@app.command()
+def serve(
+    port: Port = None,
+    host: Host = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Load the demo bank and show it, then keep serving.")] = False,
+    no_worker: Annotated[bool, typer.Option("--no-worker", help="Do not run background work here.")] = False,
+) -> None:
+    """Run the service: REST API and, unless --no-worker, the background worker."""
+    from adapters.cli.serving import serve as run
+
+    run(_settings(host, port), demo=demo, run_worker=not no_worker, stay=True)
+
+
+@app.command()
+def demo(port: Port = None) -> None:
+    """Load the demo bank, show a document, a new fact, what it changed and why; then stop."""
+    from adapters.cli.serving import serve as run
+
+    run(_settings(None, port if port is not None else 0), demo=True, run_worker=True, stay=False)
+
+
+@app.command()
+def worker(
+    concurrency: Annotated[int | None, typer.Option(help="Operations at the same time.", min=1)] = None,
+) -> None:
+    """Run background work only, beside any number of services on the same database."""
+    from adapters.cli.serving import work
+
+    settings = _settings(None, None)
+    work(settings.model_copy(update={"worker_concurrency": concurrency}) if concurrency else settings)
+
+
+@app.command()
+def rebuild(
+    name: Annotated[str | None, typer.Argument(help="One read model; all when left out.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Report differences and change nothing.")] = False,
+) -> None:
+    """Rebuild read models from the log, beside the live ones; the service may run."""
+    from adapters.cli.maintenance import rebuild as run
+
+    raise typer.Exit(run(_settings(None, None), name, check))
+
+
+@app.command()
+def verify() -> None:
+    """Check that every document served is the fold of its events."""
+    from adapters.cli.maintenance import verify as run
+
+    raise typer.Exit(run(_settings(None, None)))
+
+
+@app.command()
+def audit(
+    bank: Annotated[str, typer.Argument(help="Bank id.")],
+    model: Annotated[str, typer.Argument(help="Mental model id.")],
+    at: Annotated[
+        str | None, typer.Option(help="A version number or an ISO time: print the document as it was.")
+    ] = None,
+) -> None:
+    """Show everything that ever happened to a mental model, or its document as it was."""
+    from adapters.cli.maintenance import audit as run
+
+    run(_settings(None, None), bank, model, at)
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from importlib.metadata import version as installed
+
+    print(f"palimpsest {installed('palimpsest')}")
+
+
+def _settings(host: str | None, port: int | None):  # type: ignore[no-untyped-def]  # Settings is imported late
+    from pydantic import ValidationError
+
+    from adapters.settings import Settings
+
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise Unusable(f"setting {first['loc'][0]}: {first['msg']} (got {first['input']!r})") from error
+    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    return settings.model_copy(update=given)
+
+
+def main() -> None:
+    """Entry point of the console script: what cannot be done is one line and exit code 2."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        app()
+    except Exception as error:
+        line = _one_line(error)
+        if line is None:
+            raise
+        print(f"palimpsest: {line}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def _one_line(error: Exception) -> str | None:
+    from adapters.postgres.unavailable import DatabaseUnavailable
+    from application.ports import MindFailed
+    from domain.refusals import Refusal
+
+    return str(error) if isinstance(error, (Unusable, DatabaseUnavailable, Refusal, MindFailed)) else None

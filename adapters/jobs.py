@@ -1,0 +1,117 @@
+"""The job queue: jobs are deferred in the transaction of the event that asks for them, and run by workers.
+
+A job is one call of one use case, safe to run twice. Attempts, results and errors are events, not rows of the queue:
+it never retries by itself, a retry is a new job deferred by `OperationRetryScheduled`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from uuid import UUID
+
+import procrastinate
+from procrastinate import exceptions
+from psycopg import Connection
+from psycopg.rows import DictRow
+
+from domain.event import Recorded, StreamId
+from domain.operation import OperationRequested, OperationRetryScheduled, RefreshAsked, RetainAsked
+
+logger = logging.getLogger(__name__)
+
+TASK = "palimpsest.run_operation"
+POLL_SECONDS = 0.2
+"""How long a job that became due, or free of its lock, may wait for a worker that was not notified."""
+HEARTBEAT_SECONDS = 2.0
+STALLED_SECONDS = 10.0
+"""A worker silent for so long is taken for dead; its jobs go back in line."""
+RESCUE_SECONDS = 2.0
+
+RunOperation = Callable[[str, UUID], None]
+
+
+class JobQueue:
+    """Defers jobs on the connection of an append."""
+
+    def __init__(self) -> None:
+        self._app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector())
+
+    def queue_jobs(self, connection: Connection[DictRow], events: Sequence[Recorded]) -> None:
+        """Defers a job for each request and each retry among the events."""
+        for recorded in events:
+            match recorded.event:
+                case OperationRequested(work=work):
+                    self._defer(connection, recorded.stream, _lock(recorded.stream.bank_id, work), None)
+                case OperationRetryScheduled(work=work, next_retry_at=due):
+                    self._defer(connection, recorded.stream, _lock(recorded.stream.bank_id, work), due)
+
+    def _defer(self, connection: Connection[DictRow], stream: StreamId, lock: str | None, due: datetime | None) -> None:
+        deferrer = self._app.configure_task(TASK, connection=connection, lock=lock, schedule_at=due)
+        deferrer.defer(bank_id=stream.bank_id, operation_id=stream.name)
+
+
+def _lock(bank_id: str, work: RefreshAsked | RetainAsked) -> str | None:
+    """Jobs of one model, and of one document, run one after another."""
+    if isinstance(work, RefreshAsked):
+        return f"mental_model:{bank_id}:{work.mental_model_id}"
+    return f"document:{bank_id}:{work.document_id}" if work.document_id else None
+
+
+class JobWorker:
+    """Runs jobs until it is stopped; survives the loss of its database connections."""
+
+    def __init__(self, conninfo: str, run_operation: RunOperation, *, concurrency: int) -> None:
+        self._conninfo = conninfo
+        self._run_operation = run_operation
+        self._concurrency = concurrency
+
+    async def run(self) -> None:
+        """Works until cancelled. Running jobs are finished first."""
+        while True:
+            try:
+                await self._work()
+                return
+            except (exceptions.ConnectorException, OSError) as error:
+                logger.warning("worker lost its database (%s); trying again", error)
+                await asyncio.sleep(POLL_SECONDS)
+
+    async def _work(self) -> None:
+        connector = procrastinate.PsycopgConnector(
+            conninfo=self._conninfo, min_size=1, max_size=max(2, self._concurrency)
+        )
+        app = procrastinate.App(connector=connector)
+        app.task(name=TASK)(self._job)
+        async with app.open_async():
+            rescue = asyncio.create_task(_rescue_stalled(app))
+            try:
+                await app.run_worker_async(
+                    concurrency=self._concurrency,
+                    fetch_job_polling_interval=POLL_SECONDS,
+                    update_heartbeat_interval=HEARTBEAT_SECONDS,
+                    stalled_worker_timeout=STALLED_SECONDS,
+                    delete_jobs="successful",
+                    install_signal_handlers=False,
+                )
+            finally:
+                rescue.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await rescue
+
+    def _job(self, bank_id: str, operation_id: str) -> None:
+        self._run_operation(bank_id, UUID(operation_id))
+
+
+async def _rescue_stalled(app: procrastinate.App) -> None:
+    """Puts jobs of dead workers back in line."""
+    while True:
+        try:
+            for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_SECONDS):
+                logger.warning("job %s was left behind by a dead worker; it runs again", job.id)
+                await app.job_manager.retry_job(job)
+        except exceptions.ConnectorException as error:
+            logger.warning("stalled jobs could not be looked for: %s", error)
+        await asyncio.sleep(RESCUE_SECONDS)

@@ -1,0 +1,121 @@
+"""HTTP to an OpenAI-compatible endpoint: one request, one JSON object back, or a MindFailed that says what to do.
+
+`openai` takes seconds to import, so it is loaded at the first request, never when this module is imported.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
+
+from adapters.llm.failures import explain, one_line, unusable, without
+from adapters.llm.storable_text import storable, storable_payload
+
+if TYPE_CHECKING:
+    from openai import APIResponse, OpenAI
+
+    Send = Callable[[OpenAI], AbstractContextManager[APIResponse[Any]]]
+    """Starts a request on the client; the body of the response is still to be read."""
+
+_CONNECT_SECONDS = 10.0
+
+
+class Connection:
+    """A client of one endpoint; safe to share between threads. Close it at the end.
+
+    `timeout_seconds` bounds the whole answer, however slowly it trickles in. Nothing is retried here: the jobs
+    that call a model do that.
+    """
+
+    def __init__(self, *, base_url: str, api_key: str | None, model: str, timeout_seconds: float) -> None:
+        if not model.strip():
+            raise ValueError(f"the endpoint {base_url} needs the name of a model")
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"the base URL of the endpoint of {model} must look like http://host/v1, not {base_url!r}")
+        port = f":{parts.port}" if parts.port else ""
+        self.target = f"{model} at {parts.scheme}://{parts.hostname}{port}{parts.path}"
+        """Model and endpoint as messages name them: without credentials, which a URL may hold."""
+        self.model = model
+        self._base_url = base_url
+        self._api_key = api_key or "none"  # endpoints without keys still get an Authorization header
+        self._timeout = timeout_seconds
+        self._client: OpenAI | None = None
+        self._opening = threading.Lock()
+
+    def request(self, send: Send) -> dict[str, Any]:
+        """The JSON object the endpoint answered, all text in it storable. Raises MindFailed, without calls."""
+        import httpx2
+        import openai
+
+        client = self.open()
+        deadline = time.monotonic() + self._timeout
+        try:
+            with send(client) as response:
+                raw = b"".join(_until(deadline, response.iter_bytes()))
+        except (openai.OpenAIError, httpx2.HTTPError, TimeoutError) as error:
+            raise explain(error, self.target, timeout_seconds=self._timeout, secret=self._api_key) from error
+        return self._parsed(raw)
+
+    def _parsed(self, raw: bytes) -> dict[str, Any]:
+        try:
+            payload = storable_payload(raw)
+        except (ValueError, RecursionError):
+            payload = None
+        if not isinstance(payload, dict):
+            start = storable(without(self._api_key, raw[:2000].decode(errors="replace")))
+            raise unusable(
+                f"{self.target} answered with something that is no JSON object ({one_line(start, limit=80)!r}); "
+                "check that the base URL is that of an OpenAI-compatible API (it usually ends in /v1)",
+                raw=start,
+            )
+        return payload
+
+    def open(self) -> OpenAI:
+        """The client. The first request opens it otherwise, and then takes longer by the time the library needs to load."""
+        with self._opening:
+            if self._client is None:
+                self._client = self._open()
+            return self._client
+
+    def _open(self) -> OpenAI:
+        import openai
+
+        client = openai.OpenAI(
+            base_url=self._base_url,
+            api_key=self._api_key,
+            timeout=openai.Timeout(self._timeout, connect=min(self._timeout, _CONNECT_SECONDS)),
+            max_retries=0,
+        )
+        # The library takes these from the environment; whoever set them there did not mean them for this endpoint.
+        client.organization = client.project = client.admin_api_key = None
+        _ = client.chat.completions, client.embeddings  # loaded by the library only when first used
+        return client
+
+    def close(self) -> None:
+        """Closes the connections; a later request opens new ones."""
+        with self._opening:
+            if self._client is not None:
+                self._client.close()
+                self._client = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _until(deadline: float, parts: Iterator[bytes]) -> Iterator[bytes]:
+    """The parts of a body; raises TimeoutError when they are still coming after the deadline."""
+    for part in parts:
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        yield part

@@ -1,0 +1,130 @@
+"""The document a model delivers with `done`, as markdown. Accepted shapes: spec of the system of reference, "Building
+from the agent's done.document". What does not fit is refused with all its errors at once, never guessed.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable
+from typing import Any
+
+from adapters.llm.replies import json_in
+
+_USUAL_LEVEL = 2
+_ENVELOPE = {"answer_found", "memory_ids", "directive_compliance"}
+"""Keys that only the envelope of a reply has; a block with them is a reply that ended up in the document."""
+_INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}
+
+
+class DocumentRefused(Exception):
+    """The document is of no accepted shape; `errors` has one line for each field at fault."""
+
+    def __init__(self, *errors: str) -> None:
+        super().__init__("; ".join(errors))
+        self.errors = list(errors)
+
+
+def markdown_of(document: object, clean: Callable[[str], str]) -> str:
+    """The document as markdown, "" for an empty one. `clean` is applied to each heading and block.
+
+    Raises DocumentRefused.
+    """
+    errors: list[str] = []
+    parts: list[str] = []
+    for index, section in enumerate(_sections(document)):
+        parts.extend(_section(section, f"sections[{index}]", clean, errors))
+    if errors:
+        raise DocumentRefused(*errors)
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _sections(document: object) -> list[Any]:
+    """The sections of a document given as an object, a list of them, one bare section, or any of these as JSON text."""
+    value = _decoded(document) if isinstance(document, str) else document
+    if value is None or value in ("", {}):
+        return []
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, dict):
+        raise DocumentRefused(f"document: must be an object with `sections`, not {_kind(value)}")
+    if "sections" not in value:
+        if isinstance(value.get("blocks"), list):
+            return [value]
+        raise DocumentRefused("document: must have a list `sections`")
+    sections = value["sections"]
+    if sections is not None and not isinstance(sections, list):
+        raise DocumentRefused(f"sections: must be a list, not {_kind(sections)}")
+    return sections or []
+
+
+def _decoded(text: str) -> object:
+    """JSON text decoded, also when it was encoded twice; other text stays text."""
+    value: object = text
+    for _ in range(2):
+        if not isinstance(value, str):
+            break
+        value = _unquoted(value) if value.strip().startswith('"') else json_in(value) or value
+    return value
+
+
+def _unquoted(text: str) -> object:
+    try:
+        return json.loads(text, strict=False)
+    except ValueError:
+        return text
+
+
+def _section(section: object, path: str, clean: Callable[[str], str], errors: list[str]) -> list[str]:
+    """Heading line and blocks of a section, without the empty ones; errors are added to `errors`."""
+    if not isinstance(section, dict):
+        errors.append(f"{path}: must be an object with heading, level and blocks, not {_kind(section)}")
+        return []
+    heading, blocks = section.get("heading"), section.get("blocks")
+    if heading is not None and not isinstance(heading, str):
+        errors.append(f"{path}.heading: must be text, not {_kind(heading)}")
+        heading = None
+    if blocks is not None and not isinstance(blocks, list):
+        errors.append(f"{path}.blocks: must be a list of texts, not {_kind(blocks)}")
+        blocks = None
+    parts = [_heading_line(clean(heading or ""), section.get("level"))]
+    for index, block in enumerate(blocks or []):
+        if error := _block_error(block):
+            errors.append(f"{path}.blocks[{index}]: {error}")
+        else:
+            parts.append(_without_blank_edges(clean(block)))
+    return [part for part in parts if not is_blank(part)]
+
+
+def _heading_line(heading: str, level: object) -> str:
+    line = " ".join(part.strip() for part in heading.lstrip("# \t").splitlines()).strip()
+    depth = min(max(level, 1), 6) if isinstance(level, int) and not isinstance(level, bool) else _USUAL_LEVEL
+    return "" if is_blank(line) else f"{'#' * depth} {line}"
+
+
+def _block_error(block: object) -> str | None:
+    if not isinstance(block, str):
+        return f"must be text, not {_kind(block)}"
+    envelope = json_in(block) if block.lstrip().startswith("{") else None
+    if isinstance(envelope, dict) and _ENVELOPE & envelope.keys():
+        return "must be markdown, not the JSON of a reply"
+    return None
+
+
+def _without_blank_edges(block: str) -> str:
+    lines = block.split("\n")
+    while lines and not lines[0].strip():
+        del lines[0]
+    while lines and not lines[-1].strip():
+        del lines[-1]
+    return "\n".join(lines)
+
+
+def is_blank(text: str) -> bool:
+    """Whether a reader would see nothing: only spaces, line ends, and characters of no width."""
+    return all(character.isspace() or unicodedata.category(character) in _INVISIBLE for character in text)
+
+
+def _kind(value: object) -> str:
+    names = {str: "text", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return names.get(type(value), "null")

@@ -1,0 +1,162 @@
+"""A language model behind an OpenAI-compatible endpoint: conversations with tools, and typed answers.
+
+Every call is counted, also the ones that fail or are asked again. `openai` and `instructor` take seconds to import and
+are loaded at the first call.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from pydantic import BaseModel
+
+from adapters.llm.connection import Connection
+from adapters.llm.failures import ParameterRefused, one_line, unusable
+from adapters.llm.replies import ChatReply, ToolUse, counted, json_in, read_reply
+from adapters.llm.storable_text import storable_json
+from application.ports import MindFailed
+from domain.usage import ModelCall
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletion
+
+OPENAI = "https://api.openai.com/v1"
+
+Message = Mapping[str, Any]
+Tool = Mapping[str, Any]
+Typed = TypeVar("Typed", bound=BaseModel)
+
+
+class Endpoint:
+    """Shared by all minds of a process; safe to use from several threads. Close it at the end.
+
+    `base_url` None is OpenAI's own. `timeout_seconds` is for one whole answer. `max_completion_tokens` caps an answer,
+    thoughts included; None leaves that to the endpoint. `temperature` None is not sent; one that the endpoint refuses
+    is left out from then on.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None,
+        api_key: str | None,
+        model: str,
+        timeout_seconds: float = 120.0,
+        max_completion_tokens: int | None = None,
+        temperature: float | None = 0.0,
+    ) -> None:
+        self.model = model
+        self._connection = Connection(
+            base_url=base_url or OPENAI, api_key=api_key, model=model, timeout_seconds=timeout_seconds
+        )
+        self._options = {"max_completion_tokens": max_completion_tokens, "temperature": temperature}
+
+    @property
+    def target(self) -> str:
+        """Model and endpoint as messages name them."""
+        return self._connection.target
+
+    def chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        purpose: str,
+        paid: list[ModelCall],
+        tools: Sequence[Tool] = (),
+        tool_choice: str | Mapping[str, Any] | None = None,
+    ) -> ChatReply:
+        """The next message of the model. The call is appended to `paid`; a MindFailed carries all of `paid`."""
+        request: dict[str, Any] = {"messages": list(messages)}
+        if tools:
+            request |= {"tools": list(tools), "tool_choice": tool_choice or "auto"}
+        return self._ask(request, purpose, paid)
+
+    def typed(self, messages: Sequence[Message], answer: type[Typed], *, purpose: str, paid: list[ModelCall]) -> Typed:
+        """An answer of the given shape, asked for once more when the first does not fit, with the errors quoted.
+
+        Calls are appended to `paid`. Raises MindFailed, which carries all of `paid`, when the second does not fit.
+        """
+        import instructor
+        from instructor.core.exceptions import InstructorRetryException
+
+        logging.getLogger("instructor").setLevel(logging.CRITICAL)  # it logs as errors what is raised here
+        replies: list[ChatReply] = []
+
+        def create(**request: Any) -> ChatCompletion:
+            replies.append(self._ask(request, purpose, paid))
+            return _completion(replies[-1], request["tools"][0]["function"]["name"])
+
+        # Tools, because that is what most endpoints offer and what the reflect loop needs anyway.
+        ask = instructor.patch(create=create, mode=instructor.Mode.TOOLS)
+        try:
+            return ask(response_model=answer, messages=list(messages), max_retries=1, strict=False)
+        except InstructorRetryException as error:
+            if isinstance(error.__cause__, MindFailed):
+                raise error.__cause__ from error.__cause__.__cause__
+            failure = unusable(
+                f"{self.target} did not give a usable answer, nor when asked again: {one_line(str(error.__cause__))}",
+                raw=replies[-1].raw if replies else "",
+            )
+            failure.calls = tuple(paid)
+            raise failure from error
+
+    def _ask(self, request: Mapping[str, Any], purpose: str, paid: list[ModelCall]) -> ChatReply:
+        try:
+            try:
+                return self._count(request, purpose, paid)
+            except ParameterRefused as refused:
+                if refused.parameter != "temperature" or self._options["temperature"] is None:
+                    raise
+                self._options["temperature"] = None
+                return self._count(request, purpose, paid)
+        except MindFailed as failure:
+            failure.calls = tuple(paid)
+            raise
+
+    def _count(self, request: Mapping[str, Any], purpose: str, paid: list[ModelCall]) -> ChatReply:
+        whole = {"model": self.model, **storable_json(request)}
+        whole |= {name: value for name, value in self._options.items() if value is not None}
+        payload: dict[str, Any] = {}
+        self._connection.open()
+        started = time.perf_counter()
+        try:
+            payload = self._connection.request(
+                lambda client: client.chat.completions.with_streaming_response.create(**whole)
+            )
+        finally:
+            seconds = time.perf_counter() - started
+            paid.append(counted(payload, purpose=purpose, model=self.model, seconds=seconds))
+        return read_reply(payload, self.target)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _completion(reply: ChatReply, tool: str) -> ChatCompletion:
+    """The reply as `instructor` reads it: one call of the tool, whatever form the model chose.
+
+    Arguments written as text are taken, because some endpoints ignore `tool_choice`; several calls in one turn become
+    one with a list of all arguments, because only the first would be read and the others lost.
+    """
+    from openai.types.chat import ChatCompletion
+
+    uses = reply.tool_uses
+    if not uses and (written := json_in(reply.content)) is not None:
+        uses = (ToolUse("call_0", tool, json.dumps(written, ensure_ascii=False)),)
+    if len(uses) > 1:
+        uses = (ToolUse(uses[0].id, tool, f"[{', '.join(use.arguments for use in uses)}]"),)
+    message = ChatReply(reply.content, uses).message()
+    return ChatCompletion.construct(choices=[{"index": 0, "message": message, "finish_reason": "stop"}])

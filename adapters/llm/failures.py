@@ -1,0 +1,97 @@
+"""What went wrong at a model endpoint, in one line for the person who must act, and whether waiting may help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from adapters.llm.storable_text import storable
+from application.ports import MindFailed
+from domain.mental_model.record import FailureReason
+
+if TYPE_CHECKING:
+    from openai import APIStatusError
+
+_TRANSIENT_STATUS = {408, 409, 425, 429}
+_QUOTED = 300
+_SHORTEST_SECRET = 6
+"""Shorter keys are placeholders such as "none"; hiding them would blot out ordinary words."""
+
+
+class ParameterRefused(MindFailed):
+    """The endpoint refused one field of the request, `parameter`."""
+
+    def __init__(self, message: str, parameter: str) -> None:
+        super().__init__(message, reason="unexpected_error", transient=False)
+        self.parameter = parameter
+
+
+def explain(error: Exception, target: str, *, timeout_seconds: float, secret: str) -> MindFailed:
+    """MindFailed for an error of the HTTP client. `target` names model and endpoint; `secret` is never quoted."""
+    import httpx2
+    import openai
+
+    if isinstance(error, openai.APIStatusError):
+        return _of_response(error, target, secret)
+    if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError)):
+        return unusable(f"{target} gave no complete answer within {timeout_seconds:g} s", transient=True)
+    if isinstance(error, httpx2.RemoteProtocolError):
+        return unusable(f"{target} closed the connection in the middle of its answer", transient=True)
+    cause = one_line(str(error.__cause__ or error), secret)
+    return unusable(f"{target} cannot be reached ({cause}); check that it runs and its base URL", transient=True)
+
+
+def of_status(status: int, said: str, target: str, *, retry_after: str | None = None) -> MindFailed:
+    """MindFailed for an error status; `said` is what the endpoint said about it."""
+    if status in (401, 403):
+        text = f"{target} does not accept the API key ({status}): {said}; check the key and what it may use"
+    elif status == 404:
+        text = f"{target} does not know this model or path (404): {said}; check the model's name and the base URL"
+    elif status == 429:
+        wait = f", retry after {retry_after} s" if retry_after else ""
+        text = f"{target} takes no more requests for now (429{wait}): {said}"
+    elif status >= 500:
+        text = f"{target} failed ({status}): {said}"
+    else:
+        text = f"{target} refused the request ({status}): {said}"
+    return unusable(text, transient=status in _TRANSIENT_STATUS or status >= 500)
+
+
+def of_error_body(error: object, target: str) -> MindFailed:
+    """MindFailed for the `error` in the body of a 200: so gateways report a failure of the model behind them."""
+    code = error.get("code") if isinstance(error, Mapping) else None
+    status = code if isinstance(code, int) and 400 <= code < 600 else 500
+    return of_status(status, one_line(error_text(error)), target)
+
+
+def unusable(
+    message: str, *, reason: FailureReason = "unexpected_error", transient: bool = False, raw: str = ""
+) -> MindFailed:
+    """The call failed or its answer, `raw`, cannot be used."""
+    return MindFailed(message, reason=reason, transient=transient, raw=raw)
+
+
+def one_line(text: str, secret: str = "", limit: int = _QUOTED) -> str:
+    """The text as it may be quoted in a message: one line, without the secret, at most `limit` characters."""
+    shown = " ".join(storable(without(secret, text)).split())
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def without(secret: str, text: str) -> str:
+    return text.replace(secret, "***") if len(secret) >= _SHORTEST_SECRET else text
+
+
+def error_text(body: object) -> str:
+    """The words of an error body in any of the shapes endpoints use."""
+    for key in ("error", "message", "detail"):
+        if isinstance(body, Mapping) and body.get(key):
+            return error_text(body[key])
+    return str(body)
+
+
+def _of_response(error: APIStatusError, target: str, secret: str) -> MindFailed:
+    said = one_line(error_text(error.body) if error.body else "no reason given", secret)
+    failure = of_status(error.status_code, said, target, retry_after=error.response.headers.get("retry-after"))
+    if error.status_code == 400 and isinstance(error.param, str):
+        return ParameterRefused(str(failure), error.param)
+    return failure

@@ -1,0 +1,129 @@
+"""The event log on PostgreSQL: the `eventsourcing` library stores, orders and snapshots; we map, fold and queue.
+
+One append is one transaction: events, read models, and the jobs that events ask for. The library's table lock is kept:
+positions become visible in commit order (docs/adr/0005).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from eventsourcing.persistence import IntegrityError, StoredEvent
+from eventsourcing.postgres import PostgresAggregateRecorder, PostgresApplicationRecorder, PostgresDatastore
+from psycopg import Connection, Cursor, errors
+from psycopg.rows import DictRow
+from pydantic import TypeAdapter, ValidationError
+
+from adapters.postgres import projector
+from adapters.postgres.database import Database, connection_of
+from adapters.postgres.event_mapper import to_recorded, to_stored
+from application.command_handler import Aggregate
+from application.ports import Loaded, StreamAppend, Transaction
+from domain.event import Context, Recorded, StreamId
+from domain.refusals import StaleVersion
+
+SNAPSHOT_EVERY = 50
+"""A stream's state is kept at every so many events, so that folding a long stream reads few."""
+
+QueueJobs = Callable[[Connection[DictRow], Sequence[Recorded]], None]
+
+
+class _Datastore(PostgresDatastore):
+    """The library's datastore over our pool of connections."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(dbname="", host="", port="", user="", password="")
+        self.pool = database.pool
+
+
+class _Recorder(PostgresApplicationRecorder):
+    """Inserts events in a transaction that the caller opened."""
+
+    def insert_within(self, connection: Connection[DictRow], stored: Sequence[StoredEvent]) -> Sequence[int]:
+        """The log positions of the events. Raises psycopg.errors.UniqueViolation when a stream has moved on."""
+        with connection.cursor() as cursor:
+            self._insert_stored_events(cursor, stored)
+            return self._fetch_ids_after_insert_events(cursor, stored) or ()
+
+    def _notify_channel(self, curs: Cursor[DictRow]) -> None:
+        """Nobody listens: read models are folded in the append, jobs have a channel of their own."""
+
+
+class PostgresEventLog:
+    """EventLog. `queue_jobs` defers the jobs that events ask for, on the connection of the append."""
+
+    def __init__(self, database: Database, queue_jobs: QueueJobs) -> None:
+        self._database = database
+        self._queue_jobs = queue_jobs
+        datastore = _Datastore(database)
+        self._recorder = _Recorder(datastore)
+        self._snapshots = PostgresAggregateRecorder(datastore, events_table_name="snapshots")
+        datastore.register_type_adapters()
+
+    def load(self, aggregate: Aggregate[Any], stream: StreamId) -> Loaded:
+        """The stream folded, from its newest usable snapshot on. Raises UnreadableEvent."""
+        state, version = self._snapshot(aggregate, stream)
+        for stored in self._recorder.select_events(stream.uuid, gt=version):
+            state = aggregate.evolve(state, to_recorded(stored))
+            version = stored.originator_version
+        return Loaded(state, version)
+
+    def _snapshot(self, aggregate: Aggregate[Any], stream: StreamId) -> tuple[Any, int]:
+        for stored in self._snapshots.select_events(stream.uuid, desc=True, limit=1):
+            if stored.topic == _snapshot_topic(aggregate.kind, aggregate.state_version):
+                try:
+                    state = TypeAdapter(aggregate.state_type).validate_json(stored.state)
+                except ValidationError:
+                    break
+                return state, stored.originator_version
+        return aggregate.initial, 0
+
+    def events(self, stream: StreamId, *, upto: int | None = None) -> Sequence[Recorded]:
+        """The events of a stream, in order. Raises UnreadableEvent."""
+        return [to_recorded(stored) for stored in self._recorder.select_events(stream.uuid, lte=upto)]
+
+    def after(self, position: int, *, limit: int) -> Sequence[Recorded]:
+        """The events of the whole log after a position, in order, `limit` at most."""
+        notifications = self._recorder.select_notifications(position, limit, inclusive_of_start=False)
+        return [to_recorded(each, each.id) for each in notifications]
+
+    def append(self, appends: Sequence[StreamAppend], context: Context, tx: Transaction) -> None:
+        """Records events, folds read models and queues jobs, all in `tx`. Raises StaleVersion."""
+        connection = connection_of(tx)
+        stored = [
+            to_stored(append.stream, append.expected + offset, event, context)
+            for append in appends
+            for offset, event in enumerate(append.events, start=1)
+        ]
+        with _stale_version(appends):
+            positions = self._recorder.insert_within(connection, stored)
+        recorded = [to_recorded(event, position) for event, position in zip(stored, positions, strict=True)]
+        projector.fold(connection, recorded)
+        self._queue_jobs(connection, recorded)
+        self._keep_snapshots(connection, appends)
+
+    def _keep_snapshots(self, connection: Connection[DictRow], appends: Sequence[StreamAppend]) -> None:
+        for append in appends:
+            version = append.expected + len(append.events)
+            if version // SNAPSHOT_EVERY > append.expected // SNAPSHOT_EVERY:
+                topic = _snapshot_topic(append.stream.kind, append.state_version)
+                state = json.dumps(append.state.model_dump(mode="json", by_alias=True), ensure_ascii=False).encode()
+                with connection.cursor() as cursor:
+                    self._snapshots._insert_stored_events(
+                        cursor, [StoredEvent(append.stream.uuid, version, topic, state)]
+                    )
+
+
+def _snapshot_topic(kind: str, state_version: int) -> str:
+    return f"{kind}.state.{state_version}"
+
+
+@contextmanager
+def _stale_version(appends: Sequence[StreamAppend]) -> Any:
+    try:
+        yield
+    except (errors.UniqueViolation, IntegrityError) as error:
+        raise StaleVersion(" or ".join(f"'{append.stream.name}'" for append in appends)) from error

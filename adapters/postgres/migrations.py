@@ -1,0 +1,59 @@
+"""Plain SQL migrations, numbered, each applied once in its own transaction, one process at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib import resources
+from typing import Any, cast
+
+import procrastinate.schema
+import psycopg
+from psycopg import Connection
+
+from adapters.postgres.unavailable import DatabaseUnavailable
+
+ADVISORY_LOCK = 0x70616C69  # "pali"
+
+_LEDGER = """
+CREATE TABLE IF NOT EXISTS schema_migrations (
+    name text PRIMARY KEY, sha256 text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
+)"""
+
+
+def migrations() -> list[tuple[str, str]]:
+    """Name and SQL of every migration, in order of application. The tables of the job queue are its library's own."""
+    folder = resources.files("adapters.postgres") / "migrations"
+    files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda entry: entry.name)
+    ours = [(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8")) for entry in files]
+    return [*ours, ("procrastinate", procrastinate.schema.SchemaManager.get_schema())]
+
+
+def migrate(conninfo: str) -> list[str]:
+    """Brings the schema up to date; returns the names applied now. Raises DatabaseUnavailable when an applied migration
+    was changed afterwards, or one fails (what succeeded before it stays)."""
+    applied: list[str] = []
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute("SELECT pg_advisory_lock(%s)", (ADVISORY_LOCK,))
+        connection.execute(_LEDGER)
+        known: dict[str, str] = dict(
+            cast("list[tuple[str, str]]", connection.execute("SELECT name, sha256 FROM schema_migrations").fetchall())
+        )
+        for name, sql in migrations():
+            digest = hashlib.sha256(sql.encode()).hexdigest()
+            if name not in known:
+                _apply(connection, name, sql, digest)
+                applied.append(name)
+            elif known[name] != digest and name != "procrastinate":
+                raise DatabaseUnavailable(
+                    f"migration {name} was changed after it was applied; restore the file and add a new one instead"
+                )
+    return applied
+
+
+def _apply(connection: Connection[Any], name: str, sql: str, digest: str) -> None:
+    try:
+        with connection.transaction():
+            connection.execute(sql)
+            connection.execute("INSERT INTO schema_migrations (name, sha256) VALUES (%s, %s)", (name, digest))
+    except psycopg.Error as error:
+        raise DatabaseUnavailable(f"migration {name} failed: {str(error).strip().splitlines()[0]}") from error

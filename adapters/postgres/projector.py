@@ -1,0 +1,76 @@
+"""Runs the statements of read models inside the transaction of an append.
+
+All read models are folded under one savepoint; only when that fails each is tried alone, and the one at fault is set
+aside: it gets no more events until a rebuild heals it, and health says so. A broken read model never blocks a write.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import psycopg
+from psycopg import Connection
+from psycopg.types.json import Jsonb
+
+from domain.event import Recorded
+from projections.projection import Json, Projection, Statement
+from projections.registry import PROJECTIONS
+
+logger = logging.getLogger(__name__)
+
+READ_MODELS_DDL = """
+CREATE TABLE IF NOT EXISTS read_models (
+    name text PRIMARY KEY,
+    version int NOT NULL,
+    set_aside_at timestamptz,
+    set_aside_position bigint,
+    error text
+)"""
+
+
+def run(connection: Connection[Any], statements: Iterable[Statement]) -> None:
+    """Executes statements in order."""
+    for statement in statements:
+        params = {
+            name: Jsonb(value.value) if isinstance(value, Json) else value for name, value in statement.params.items()
+        }
+        connection.execute(statement.sql, params)
+
+
+def statements_of(projection: Projection, events: Iterable[Recorded]) -> Iterable[Statement]:
+    for recorded in events:
+        if isinstance(recorded.event, projection.handles):
+            yield from projection.project(recorded)
+
+
+def fold(connection: Connection[Any], events: Sequence[Recorded]) -> None:
+    """Folds events just inserted by this transaction into all read models that are not set aside."""
+    aside = {row["name"] for row in connection.execute("SELECT name FROM read_models WHERE set_aside_at IS NOT NULL")}
+    active = [projection for projection in PROJECTIONS if projection.name not in aside]
+    try:
+        with connection.transaction():
+            for projection in active:
+                run(connection, statements_of(projection, events))
+    except psycopg.OperationalError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever a read model does wrong, the write goes on; found out one by one below
+        for projection in active:
+            _fold_alone(connection, projection, events)
+
+
+def _fold_alone(connection: Connection[Any], projection: Projection, events: Sequence[Recorded]) -> None:
+    try:
+        with connection.transaction():
+            run(connection, statements_of(projection, events))
+    except psycopg.OperationalError:
+        raise
+    except Exception as error:
+        logger.exception(
+            "read model %s was set aside; `palimpsest rebuild %s` heals it", projection.name, projection.name
+        )
+        connection.execute(
+            "UPDATE read_models SET set_aside_at = now(), set_aside_position = %s, error = %s WHERE name = %s",
+            (events[0].position, f"{type(error).__name__}: {error}"[:2000], projection.name),
+        )

@@ -1,0 +1,57 @@
+"""Asks read models their queries: from threads (commands, CLI) and from the event loop (REST)."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from psycopg import AsyncConnection
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from adapters.postgres.database import Database
+from projections.projection import Query
+
+T = TypeVar("T")
+
+
+class Reader:
+    """Answers a query on the shared pool, in the calling thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def ask(self, query: Query[T]) -> T:
+        with self._database.connection() as connection:
+            return query.read(connection.execute(query.sql, query.params).fetchall())
+
+
+async def _prepare(connection: AsyncConnection[DictRow]) -> None:
+    await connection.set_autocommit(True)
+
+
+class AsyncReader:
+    """Answers a query on a pool of its own, in the event loop. Open it inside the loop that uses it."""
+
+    def __init__(self, conninfo: str, *, max_size: int = 8) -> None:
+        self.pool: AsyncConnectionPool[AsyncConnection[DictRow]] = AsyncConnectionPool(
+            conninfo,
+            connection_class=AsyncConnection[DictRow],
+            kwargs={"row_factory": dict_row},
+            configure=_prepare,
+            min_size=1,
+            max_size=max_size,
+            open=False,
+            check=AsyncConnectionPool.check_connection,
+            name="palimpsest reads",
+        )
+
+    async def open(self) -> None:
+        await self.pool.open(wait=True, timeout=10.0)
+
+    async def close(self) -> None:
+        await self.pool.close()
+
+    async def ask(self, query: Query[T]) -> T:
+        async with self.pool.connection() as connection:
+            cursor = await connection.execute(query.sql, query.params)
+            return query.read(await cursor.fetchall())

@@ -1,0 +1,38 @@
+"""Items of asynchronous retains on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from psycopg.types.json import Jsonb
+
+from adapters.postgres.database import Database, connection_of
+from application.ports import Transaction
+from domain.memory import RetainItem
+
+
+class PostgresRetainInbox:
+    """RetainInbox. Putting the same operation again keeps the first items."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def put(self, operation_id: UUID, bank_id: str, items: Sequence[RetainItem], tx: Transaction) -> None:
+        connection_of(tx).execute(
+            "INSERT INTO retain_inbox (operation_id, bank_id, items) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+            (operation_id, bank_id, Jsonb([item.model_dump(mode="json") for item in items])),
+        )
+
+    def take(self, operation_id: UUID) -> Sequence[RetainItem]:
+        """The items, in the order of the request; raises LookupError when they are gone."""
+        with self._database.connection() as connection:
+            row = connection.execute(
+                "SELECT items FROM retain_inbox WHERE operation_id = %s", (operation_id,)
+            ).fetchone()
+        if row is None:
+            raise LookupError(f"the items of operation {operation_id} are no longer in the inbox")
+        return [RetainItem.model_validate(item) for item in row["items"]]
+
+    def drop(self, operation_id: UUID, tx: Transaction) -> None:
+        connection_of(tx).execute("DELETE FROM retain_inbox WHERE operation_id = %s", (operation_id,))

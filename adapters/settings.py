@@ -1,0 +1,67 @@
+"""The only reader of the environment: `PALIMPSEST_*`, and the names the system of reference documents as aliases."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+def default_data_dir() -> Path:
+    """The user's data folder; for root one of the system: the server drops to a user who cannot enter root's home."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        return Path("/var/lib/palimpsest")
+    return Path(platformdirs.user_data_dir("palimpsest"))
+
+
+def _names(name: str, *reference: str) -> AliasChoices:
+    return AliasChoices(f"PALIMPSEST_{name}", *(f"HINDSIGHT_API_{each}" for each in reference))
+
+
+class Settings(BaseSettings):
+    """Every setting with its default. Empty values count as absent."""
+
+    model_config = SettingsConfigDict(env_ignore_empty=True, extra="ignore", populate_by_name=True)
+
+    host: str = Field(default="127.0.0.1", validation_alias=_names("HOST", "HOST"))
+    port: int = Field(default=8888, ge=0, le=65535, validation_alias=_names("PORT", "PORT"))
+    data_dir: Path = Field(default_factory=default_data_dir, validation_alias=_names("DATA_DIR"))
+    """Where the embedded server keeps its cluster."""
+    database_url: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("DATABASE_URL", "PALIMPSEST_DATABASE_URL", "HINDSIGHT_API_DATABASE_URL"),
+    )
+    """An external PostgreSQL instead of the embedded one."""
+    postgres_user: str | None = Field(default=None, validation_alias=_names("POSTGRES_USER"))
+    """The unprivileged account the embedded server runs as when we are root."""
+
+    llm_base_url: str | None = Field(default=None, validation_alias=_names("LLM_BASE_URL", "LLM_BASE_URL"))
+    llm_api_key: SecretStr | None = Field(default=None, validation_alias=_names("LLM_API_KEY", "LLM_API_KEY"))
+    llm_model: str | None = Field(default=None, validation_alias=_names("LLM_MODEL", "LLM_MODEL"))
+    llm_timeout_seconds: float = Field(default=120, gt=0, validation_alias=_names("LLM_TIMEOUT", "LLM_TIMEOUT"))
+
+    embeddings_base_url: str | None = Field(default=None, validation_alias=_names("EMBEDDINGS_BASE_URL"))
+    embeddings_api_key: SecretStr | None = Field(default=None, validation_alias=_names("EMBEDDINGS_API_KEY"))
+    embeddings_model: str | None = Field(default=None, validation_alias=_names("EMBEDDINGS_MODEL"))
+
+    max_body_bytes: int = Field(default=16 * 1024 * 1024, gt=0, validation_alias=_names("MAX_BODY_BYTES"))
+    """The largest request body taken; a larger one is refused with 413."""
+    history_max_entries: int = Field(
+        default=50, validation_alias=_names("MENTAL_MODEL_HISTORY_MAX_ENTRIES", "MENTAL_MODEL_HISTORY_MAX_ENTRIES")
+    )
+    """Entries of each kind that the history shows; 0 or less shows all."""
+    worker_concurrency: int = Field(default=4, ge=1, validation_alias=_names("WORKER_CONCURRENCY", "WORKER_MAX_SLOTS"))
+    worker_max_retries: int = Field(
+        default=3, ge=0, validation_alias=_names("WORKER_MAX_RETRIES", "WORKER_MAX_RETRIES")
+    )
+    worker_retry_seconds: float = Field(
+        default=60, ge=0, validation_alias=_names("WORKER_RETRY_SECONDS", "WORKER_TASK_RETRY_BACKOFF_SECONDS")
+    )
+
+    @property
+    def uses_llm(self) -> bool:
+        """An endpoint was named; otherwise the engine that needs no model does the work."""
+        return self.llm_base_url is not None or self.llm_model is not None

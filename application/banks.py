@@ -1,0 +1,59 @@
+"""Use cases of a bank: put, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from application.command_handler import BANK, MENTAL_MODEL, CommandHandler, Step, bank_stream, mental_model_stream
+from application.ports import EventLog, MemoryStore
+from domain.bank import Bank, BankState, DeleteBank, Disposition, Missions, PutBank
+from domain.event import Context
+from domain.mental_model.commands import DeleteMentalModel
+from domain.refusals import BankNotFound
+
+
+class Banks:
+    """`mental_models_of` gives the ids of a bank's mental models."""
+
+    def __init__(
+        self,
+        handler: CommandHandler,
+        log: EventLog,
+        memory: MemoryStore,
+        mental_models_of: Callable[[str], Sequence[str]],
+    ) -> None:
+        self._handler = handler
+        self._log = log
+        self._memory = memory
+        self._mental_models_of = mental_models_of
+
+    def put(
+        self, context: Context, bank_id: str, name: str | None, missions: Missions, disposition: Disposition | None
+    ) -> Bank:
+        """Creates or updates; what is not given stays."""
+        command = PutBank(bank_id, name, missions, disposition)
+        (done,) = self._handler.execute(context, Step(BANK, bank_stream(bank_id), command))
+        state: BankState = done.state
+        if not isinstance(state, Bank):
+            raise BankNotFound(bank_id)
+        return state
+
+    def missions(self, bank_id: str) -> Missions:
+        """The missions of a bank; none for a bank that is not there yet."""
+        state: BankState = self._log.load(BANK, bank_stream(bank_id)).state
+        return state.missions if isinstance(state, Bank) else Missions()
+
+    def delete(self, context: Context, bank_id: str) -> int:
+        """Deletes the bank, its memory and its mental models; returns how many facts were erased. Raises BankNotFound."""
+        steps = [
+            Step(MENTAL_MODEL, mental_model_stream(bank_id, each), DeleteMentalModel(bank_id, each))
+            for each in self._mental_models_of(bank_id)
+        ]
+        erased: list[int] = []
+        self._handler.execute(
+            context,
+            Step(BANK, bank_stream(bank_id), DeleteBank(bank_id)),
+            *steps,
+            within=lambda tx: erased.append(self._memory.forget_bank(bank_id, tx)),
+        )
+        return erased[-1]

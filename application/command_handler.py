@@ -1,0 +1,154 @@
+"""Load, fold, decide, append; on a conflict decide again. The only code that appends events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from application.ports import EventLog, StreamAppend, Transaction, Transactions
+from domain import bank, operation
+from domain.event import Context, Event, Recorded, StreamId, StreamKind
+from domain.mental_model import decider as mental_model_decider
+from domain.mental_model import state as mental_model_state
+from domain.refusals import Refusal, StaleVersion
+
+ATTEMPTS = 10
+"""How often a decision is made anew when its streams moved meanwhile."""
+
+S = TypeVar("S", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Aggregate(Generic[S]):
+    """A decider with all the log needs to fold it: `state_version` tells a usable snapshot from an old one."""
+
+    kind: StreamKind
+    state_version: int
+    state_type: Any
+    initial: S
+    decide: Callable[[Any, Any], Sequence[Event] | Refusal]
+    evolve: Callable[[Any, Recorded], S]
+
+
+MENTAL_MODEL: Aggregate[mental_model_state.State] = Aggregate(
+    "mental_model",
+    mental_model_state.STATE_VERSION,
+    mental_model_state.State,
+    mental_model_state.Absent(),
+    mental_model_decider.decide,
+    mental_model_state.evolve,
+)
+BANK: Aggregate[bank.BankState] = Aggregate(
+    "bank", bank.STATE_VERSION, bank.BankState, bank.NoBank(), bank.decide, bank.evolve
+)
+OPERATION: Aggregate[operation.OperationState] = Aggregate(
+    "operation",
+    operation.STATE_VERSION,
+    operation.OperationState,
+    operation.NoOperation(),
+    operation.decide,
+    operation.evolve,
+)
+AGGREGATES: dict[StreamKind, Aggregate[Any]] = {each.kind: each for each in (MENTAL_MODEL, BANK, OPERATION)}
+
+
+def mental_model_stream(bank_id: str, mental_model_id: str) -> StreamId:
+    return StreamId("mental_model", bank_id, mental_model_id)
+
+
+def bank_stream(bank_id: str) -> StreamId:
+    return StreamId("bank", bank_id, bank_id)
+
+
+def operation_stream(bank_id: str, operation_id: object) -> StreamId:
+    return StreamId("operation", bank_id, str(operation_id))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One command on one stream. `command` may be a function of the results so far, for a step that follows from an
+    earlier one. With `expected` the command is refused unless the stream is at that version."""
+
+    aggregate: Aggregate[Any]
+    stream: StreamId
+    command: Any
+    expected: int | None = None
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a step came to: the events recorded, the state after them, and the version the stream is at."""
+
+    events: tuple[Event, ...]
+    state: Any
+    version: int
+
+
+class CommandHandler:
+    """Executes the steps of a use case: all of them are recorded in one transaction, or none."""
+
+    def __init__(self, log: EventLog, transactions: Transactions) -> None:
+        self._log = log
+        self._transactions = transactions
+
+    def execute(
+        self,
+        context: Context,
+        *steps: Step,
+        within: Callable[[Transaction], Any] | None = None,
+    ) -> tuple[Done, ...]:
+        """Runs `within` and appends in the same transaction; when a stream moved meanwhile all of it is repeated.
+
+        Raises the Refusal a decision came to, or StaleVersion after too many conflicts."""
+        for attempt in range(ATTEMPTS):
+            try:
+                return self._once(context, steps, within)
+            except StaleVersion:
+                if attempt == ATTEMPTS - 1 or any(step.expected is not None for step in steps):
+                    raise
+        raise AssertionError("unreachable: the loop returns or raises")
+
+    def _once(
+        self, context: Context, steps: Sequence[Step], within: Callable[[Transaction], Any] | None
+    ) -> tuple[Done, ...]:
+        appends: list[StreamAppend] = []
+        results: list[Done] = []
+        for step in steps:
+            append, done = self._decide(context, step, tuple(results))
+            results.append(done)
+            if append.events:
+                appends.append(append)
+        if appends or within is not None:
+            with self._transactions.begin() as tx:
+                if within is not None:
+                    within(tx)
+                if appends:
+                    self._log.append(appends, context, tx)
+        return tuple(results)
+
+    def _decide(self, context: Context, step: Step, before: tuple[Done, ...]) -> tuple[StreamAppend, Done]:
+        loaded = self._log.load(step.aggregate, step.stream)
+        if step.expected is not None and loaded.version != step.expected:
+            raise StaleVersion(f"'{step.stream.name}'", step.expected, loaded.version)
+        command = step.command(*before) if callable(step.command) else step.command
+        decided = step.aggregate.decide(command, loaded.state)
+        if isinstance(decided, Refusal):
+            raise decided
+        state = loaded.state
+        for offset, event in enumerate(decided, start=1):
+            recorded = Recorded(
+                step.stream,
+                loaded.version + offset,
+                0,
+                event,
+                context.actor,
+                context.operation_id,
+                context.cause,
+                context.now,
+            )
+            state = step.aggregate.evolve(state, recorded)
+        append = StreamAppend(step.stream, loaded.version, tuple(decided), state, step.aggregate.state_version)
+        return append, Done(tuple(decided), state, loaded.version + len(decided))

@@ -1,0 +1,151 @@
+"""Use cases of a mental model: define, change, refresh, clear, delete, and read as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from application.command_handler import (
+    BANK,
+    MENTAL_MODEL,
+    OPERATION,
+    CommandHandler,
+    Done,
+    Step,
+    bank_stream,
+    mental_model_stream,
+    operation_stream,
+)
+from application.ports import EventLog, Identities
+from domain.bank import OpenBank
+from domain.event import Context, Recorded
+from domain.mental_model.commands import ChangeMentalModel, ClearContent, CreateMentalModel, DeleteMentalModel
+from domain.mental_model.state import Absent, MentalModel, State, evolve
+from domain.mental_model.trigger import Trigger
+from domain.operation import RefreshAsked, RequestOperation
+from domain.refusals import MentalModelNotFound, VersionNotFound
+
+
+@dataclass(frozen=True)
+class Created:
+    mental_model_id: str
+    operation_id: UUID
+
+
+@dataclass(frozen=True)
+class AsOf:
+    """A mental model as it stood at a version of its stream."""
+
+    model: MentalModel
+    version: int
+
+
+class MentalModels:
+    def __init__(self, handler: CommandHandler, log: EventLog, identities: Identities) -> None:
+        self._handler = handler
+        self._log = log
+        self._identities = identities
+
+    def create(
+        self,
+        context: Context,
+        bank_id: str,
+        *,
+        mental_model_id: str | None,
+        name: str,
+        source_query: str,
+        tags: tuple[str, ...],
+        max_tokens: int,
+        trigger: Trigger,
+    ) -> Created:
+        """Opens the bank if need be, defines the model and asks for its first refresh, all or nothing.
+
+        Raises MentalModelAlreadyExists."""
+        chosen = mental_model_id if mental_model_id is not None else f"mm-{self._identities.new().hex}"
+        operation_id = self._identities.new()
+        self._handler.execute(
+            context,
+            Step(BANK, bank_stream(bank_id), OpenBank(bank_id)),
+            Step(
+                MENTAL_MODEL,
+                mental_model_stream(bank_id, chosen),
+                CreateMentalModel(bank_id, chosen, name, source_query, tags, max_tokens, trigger),
+            ),
+            _ask_refresh(bank_id, chosen, operation_id, None),
+        )
+        return Created(chosen, operation_id)
+
+    def change(
+        self,
+        context: Context,
+        bank_id: str,
+        mental_model_id: str,
+        *,
+        expected: int | None = None,
+        name: str | None = None,
+        source_query: str | None = None,
+        tags: tuple[str, ...] | None = None,
+        max_tokens: int | None = None,
+        trigger: Mapping[str, Any] | None = None,
+    ) -> Done:
+        """Raises MentalModelNotFound, NothingToChange, InvalidInput, StaleVersion (with `expected`)."""
+        command = ChangeMentalModel(bank_id, mental_model_id, name, source_query, tags, max_tokens, trigger)
+        stream = mental_model_stream(bank_id, mental_model_id)
+        return self._handler.execute(context, Step(MENTAL_MODEL, stream, command, expected))[0]
+
+    def refresh(
+        self, context: Context, bank_id: str, mental_model_id: str, mode: Literal["full"] | None = None
+    ) -> UUID:
+        """Asks for a refresh in the background; returns the operation's id. Raises MentalModelNotFound."""
+        self.load(bank_id, mental_model_id)
+        operation_id = self._identities.new()
+        self._handler.execute(context, _ask_refresh(bank_id, mental_model_id, operation_id, mode))
+        return operation_id
+
+    def clear(self, context: Context, bank_id: str, mental_model_id: str) -> None:
+        """Empties the document; what it said stays in the log and in the history."""
+        command = ClearContent(bank_id, mental_model_id)
+        self._handler.execute(context, Step(MENTAL_MODEL, mental_model_stream(bank_id, mental_model_id), command))
+
+    def delete(self, context: Context, bank_id: str, mental_model_id: str) -> None:
+        command = DeleteMentalModel(bank_id, mental_model_id)
+        self._handler.execute(context, Step(MENTAL_MODEL, mental_model_stream(bank_id, mental_model_id), command))
+
+    def load(self, bank_id: str, mental_model_id: str) -> AsOf:
+        """As it stands now. Raises MentalModelNotFound."""
+        loaded = self._log.load(MENTAL_MODEL, mental_model_stream(bank_id, mental_model_id))
+        if isinstance(loaded.state, Absent):
+            raise MentalModelNotFound(bank_id, mental_model_id)
+        return AsOf(loaded.state, loaded.version)
+
+    def as_of(self, bank_id: str, mental_model_id: str, moment: int | datetime) -> AsOf:
+        """As it stood at a version of its stream, or at a time. Raises MentalModelNotFound when it never existed,
+        VersionNotFound when it did not exist then."""
+        events = self.events(bank_id, mental_model_id)
+        state: State = Absent()
+        version = 0
+        for recorded in events:
+            if (recorded.version if isinstance(moment, int) else recorded.occurred_at) > moment:  # type: ignore[operator]  # both sides are of one kind
+                break
+            state = evolve(state, recorded)
+            version = recorded.version
+        unknown_version = isinstance(moment, int) and moment > events[-1].version
+        if isinstance(state, Absent) or unknown_version:
+            as_of = f"version {moment}" if isinstance(moment, int) else moment.isoformat()
+            raise VersionNotFound(mental_model_id, as_of)
+        return AsOf(state, version)
+
+    def events(self, bank_id: str, mental_model_id: str) -> list[Recorded]:
+        """Everything that ever happened to it, deleted or not. Raises MentalModelNotFound when nothing did."""
+        events = list(self._log.events(mental_model_stream(bank_id, mental_model_id)))
+        if not events:
+            raise MentalModelNotFound(bank_id, mental_model_id)
+        return events
+
+
+def _ask_refresh(bank_id: str, mental_model_id: str, operation_id: UUID, mode: Literal["full"] | None) -> Step:
+    work = RefreshAsked(mental_model_id=mental_model_id, mode=mode)
+    return Step(OPERATION, operation_stream(bank_id, operation_id), RequestOperation(bank_id, operation_id, work))

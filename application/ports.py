@@ -1,0 +1,209 @@
+"""What the use cases need of the outside, one Protocol each; adapters implement them, one composition root joins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from domain.event import Context, Event, Recorded, StreamId
+from domain.memory import ExtractedFact, Fact, RecalledFact, RecallQuery, RetainItem
+from domain.mental_model.record import FailureReason
+from domain.reflection import ReflectQuestion, Thought, ToolResult
+from domain.usage import ModelCall
+
+if TYPE_CHECKING:
+    from application.command_handler import Aggregate
+
+
+class MindFailed(Exception):
+    """A model could not be asked or gave nothing usable. `transient` tells whether the same call may work later;
+    `reason` is the finer failure reason; `calls` are the calls already paid for; `raw` the last reply, if any."""
+
+    def __init__(
+        self, message: str, *, reason: FailureReason, transient: bool, calls: Sequence[ModelCall] = (), raw: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.transient = transient
+        self.calls = tuple(calls)
+        self.raw = raw
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...
+
+
+class Transaction(Protocol):
+    """An open database transaction; only adapters look inside."""
+
+
+class Transactions(Protocol):
+    def begin(self) -> AbstractContextManager[Transaction]: ...
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A stream folded: its state, and the version it is at (0 when it has no events)."""
+
+    state: Any
+    version: int
+
+
+@dataclass(frozen=True)
+class StreamAppend:
+    """Events for one stream that stands at `expected`; `state` is the state after them, for a snapshot."""
+
+    stream: StreamId
+    expected: int
+    events: tuple[Event, ...]
+    state: BaseModel
+    state_version: int
+
+
+class EventLog(Protocol):
+    """The log of all streams. Read models are folded, and jobs queued, in the transaction of the append."""
+
+    def load(self, aggregate: Aggregate[Any], stream: StreamId) -> Loaded: ...
+
+    def events(self, stream: StreamId, *, upto: int | None = None) -> Sequence[Recorded]:
+        """The events of a stream in order, to version `upto` at most."""
+        ...
+
+    def append(self, appends: Sequence[StreamAppend], context: Context, tx: Transaction) -> None:
+        """Raises StaleVersion when a stream is no longer at the version expected."""
+        ...
+
+
+class RetainInbox(Protocol):
+    """Items of asynchronous retains, kept until their operation ends."""
+
+    def put(self, operation_id: UUID, bank_id: str, items: Sequence[RetainItem], tx: Transaction) -> None: ...
+
+    def take(self, operation_id: UUID) -> Sequence[RetainItem]: ...
+
+    def drop(self, operation_id: UUID, tx: Transaction) -> None: ...
+
+
+@dataclass(frozen=True)
+class EmbeddedFact:
+    """A fact to store with the vector of its text."""
+
+    fact: ExtractedFact
+    vector: Sequence[float]
+
+
+@dataclass(frozen=True)
+class RetainedItem:
+    """An item with the facts read out of it. `document_id` is always set: one is minted when the request named none."""
+
+    item: RetainItem
+    document_id: str
+    text: str
+    """The whole document text after this item: the item's content, or the stored text with it appended."""
+    facts: Sequence[EmbeddedFact]
+
+
+@dataclass(frozen=True)
+class MemoryWrite:
+    """What a write changed. `position` is the bank's clock after it; `written` counts new fact versions."""
+
+    position: int
+    written: int
+    closed: int
+
+
+class MemoryStore(Protocol):
+    """The versioned, append-only store of facts of all banks."""
+
+    def position(self, bank_id: str) -> int:
+        """The bank's clock: the last committed position, 0 for a bank without memory."""
+        ...
+
+    def write(self, bank_id: str, items: Sequence[RetainedItem], at: datetime, tx: Transaction) -> MemoryWrite:
+        """Upserts documents: facts of a document that are said again are kept, the others closed, new ones added."""
+        ...
+
+    def document_text(self, bank_id: str, document_id: str, tx: Transaction | None = None) -> str | None:
+        """Stored text of a document; with a transaction its row is locked until the end of it."""
+        ...
+
+    def recall(self, query: RecallQuery, vector: Sequence[float]) -> Sequence[RecalledFact]:
+        """Hybrid recall, best first, all arms under one snapshot, as of `query.window.upto` when a window is given."""
+        ...
+
+    def newest_in_scope(self, query: RecallQuery) -> Fact | None:
+        """The newest fact (by position) inside scope and window; None when nothing is readable there."""
+        ...
+
+    def forget_bank(self, bank_id: str, tx: Transaction) -> int:
+        """Erases all memory of a bank and moves its clock; returns the number of facts erased."""
+        ...
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    vectors: Sequence[Sequence[float]]
+    calls: Sequence[ModelCall] = ()
+
+
+class Embedder(Protocol):
+    model: str
+
+    @property
+    def dimensions(self) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        """One unit-length vector a text, in order. Raises MindFailed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Extraction:
+    facts: Sequence[ExtractedFact]
+    calls: Sequence[ModelCall] = ()
+
+
+class FactExtractor(Protocol):
+    def extract(self, item: RetainItem, *, mission: str | None, now: datetime) -> Extraction:
+        """Facts of one item. Raises MindFailed; an item without facts gives none."""
+        ...
+
+
+class ReflectPolicy(Protocol):
+    """Decides the next tool call, or the document."""
+
+    engine: str
+    deterministic: bool
+    """The same question and facts give the same answer: after "no answer" a retry is pointless."""
+
+    def next_step(self, question: ReflectQuestion, results: Sequence[ToolResult], *, must_finish: bool) -> Thought:
+        """`must_finish` forbids another tool call. Raises MindFailed."""
+        ...
+
+
+class Consolidator(Protocol):
+    """Decides what facts of one scope say together: observations to create, change or drop."""
+
+    def consolidate(self, facts: Sequence[Fact], observations: Sequence[Fact]) -> Any: ...
+
+
+class DocumentEditor(Protocol):
+    """Decides the operations that bring a document up to date with new facts."""
+
+    def edit(self, question: ReflectQuestion, document: Any, facts: Sequence[Fact]) -> Any: ...
+
+
+class StructuredExtractor(Protocol):
+    """Reads a typed answer out of a finished document."""
+
+    def extract(self, markdown: str, schema: dict[str, Any]) -> Any: ...
+
+
+class Identities(Protocol):
+    def new(self) -> UUID: ...

@@ -1,0 +1,41 @@
+"""From text to document: `parse(text).render() == text` for every string."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from domain.document.carry_over import all_ids, carry_over
+from domain.document.cuts import BlockCut, ItemCut, SectionCut, cut
+from domain.document.ids import PREAMBLE_SLUG, Ids, fingerprint, slug
+from domain.document.model import Block, Document, Item, Section
+
+PARSER_VERSION: Final = 1
+"""Recorded with every text that was written. Raise it when a text gets other boundaries, kinds or ids than before."""
+
+
+def parse(markdown: str, previous: Document | None = None) -> Document:
+    """The document of any text: total, deterministic, and lossless.
+
+    Ids are derived from content; with `previous`, the document this text replaces, pieces whose text is unchanged
+    keep the ids they have there, and new pieces get ids it does not have.
+    """
+    leading, sections = cut(markdown)
+    ids = Ids()
+    if previous is not None:
+        carry_over(previous, sections)
+        ids = Ids(all_ids(previous))
+    return Document(leading, tuple([_section(section, ids) for section in sections]))
+
+
+def _section(cut: SectionCut, ids: Ids) -> Section:
+    wanted = PREAMBLE_SLUG if cut.heading is None else slug(cut.heading.title)
+    identity = cut.id or ids.give(wanted)
+    return Section(identity, cut.heading, tuple([_block(block, ids) for block in cut.blocks]))
+
+
+def _block(cut: BlockCut, ids: Ids) -> Block:
+    identity = cut.id or ids.give(fingerprint("b", cut.source))
+    return Block(identity, cut.source, cut.gap, cut.kind, cut.prefix, _items(cut.items, ids))
+
+
+def _items(cuts: Iterable[ItemCut], ids: Ids) -> tuple[Item, ...]:
+    return tuple([Item(cut.id or ids.give(fingerprint("i", cut.source)), cut.source, cut.gap) for cut in cuts])

@@ -1,0 +1,102 @@
+"""Facts and the clock of a bank.
+
+A memory is never overwritten: a fact is a series of versions, each valid from one position of its bank's clock to
+another. Positions are per bank, gapless and in commit order; they, not timestamps, decide what is new.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+from domain.scope import EVERYTHING, FactType, Scope
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ExtractedFact(_Value):
+    """A fact as an extractor reads it out of one item, before it is stored. All times are UTC-aware."""
+
+    text: str
+    fact_type: FactType = "world"
+    occurred_start: datetime | None = None
+    occurred_end: datetime | None = None
+    entities: tuple[str, ...] = ()
+
+
+class Fact(_Value):
+    """One stored version of a fact. `position` is where this version became valid in its bank."""
+
+    id: UUID
+    version: int
+    position: int
+    text: str
+    fact_type: FactType
+    tags: tuple[str, ...] = ()
+    context: str | None = None
+    occurred_start: datetime | None = None
+    occurred_end: datetime | None = None
+    mentioned_at: datetime | None = None
+    """When the source says it was said (the item's timestamp); None for an item with timestamp "unset"."""
+    recorded_at: datetime
+    """When this version was written; shown to people, never used for order."""
+    document_id: str | None = None
+    chunk_id: str | None = None
+    metadata: tuple[tuple[str, str], ...] = ()
+    entities: tuple[str, ...] = ()
+
+
+class RetainItem(_Value):
+    """One item of a retain request after its input was checked. `timestamp` None means "unset"."""
+
+    content: str
+    context: str | None = None
+    timestamp: datetime | None = None
+    document_id: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: tuple[tuple[str, str], ...] = ()
+    entities: tuple[str, ...] = ()
+    update_mode: Literal["replace", "append"] = "replace"
+
+
+class Window(_Value):
+    """Positions `(after, upto]` of one bank. A memory is inside when its current version became valid there."""
+
+    after: int = 0
+    upto: int
+
+
+class RecallQuery(_Value):
+    """What to look for: `limit` facts at most, `max_tokens` of text in all (None: no bound)."""
+
+    bank_id: str
+    text: str
+    scope: Scope = EVERYTHING
+    window: Window | None = None
+    limit: int = 300
+    max_tokens: int | None = None
+    min_semantic: float = 0.3
+
+
+class RecallScores(_Value):
+    """Why a fact was found: cosine similarity, keyword rank (None where that arm did not find it), fused score."""
+
+    semantic: float | None = None
+    keyword: float | None = None
+    final: float
+
+
+class RecalledFact(_Value):
+    fact: Fact
+    scores: RecallScores
+
+
+def estimated_tokens(text: str) -> int:
+    """Tokens of a text, estimated: four ASCII characters are one token, any other character is one token."""
+    plain = sum(1 for character in text if character < "\x80")
+    return (plain + 3) // 4 + (len(text) - plain)

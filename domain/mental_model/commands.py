@@ -1,0 +1,56 @@
+"""Commands of a mental model: the imperative of its events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from domain.mental_model.trigger import Trigger
+from domain.refresh import RefreshRun
+
+
+@dataclass(frozen=True)
+class CreateMentalModel:
+    bank_id: str
+    mental_model_id: str
+    name: str
+    source_query: str
+    tags: tuple[str, ...]
+    max_tokens: int
+    trigger: Trigger
+
+
+@dataclass(frozen=True)
+class ChangeMentalModel:
+    """None keeps a field; `tags=()` clears the tags; `trigger` holds the fields that were given, null included."""
+
+    bank_id: str
+    mental_model_id: str
+    name: str | None = None
+    source_query: str | None = None
+    tags: tuple[str, ...] | None = None
+    max_tokens: int | None = None
+    trigger: Mapping[str, Any] | None = field(default=None)
+
+
+@dataclass(frozen=True)
+class RecordRefresh:
+    bank_id: str
+    mental_model_id: str
+    run: RefreshRun
+
+
+@dataclass(frozen=True)
+class ClearContent:
+    bank_id: str
+    mental_model_id: str
+
+
+@dataclass(frozen=True)
+class DeleteMentalModel:
+    bank_id: str
+    mental_model_id: str
+
+
+Command = CreateMentalModel | ChangeMentalModel | RecordRefresh | ClearContent | DeleteMentalModel

@@ -1,0 +1,96 @@
+"""What a mental model answers to a command: events, or a refusal. Pure and total."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from pydantic import ValidationError
+
+from domain.event import Event
+from domain.mental_model.commands import (
+    ChangeMentalModel,
+    ClearContent,
+    Command,
+    CreateMentalModel,
+    DeleteMentalModel,
+    RecordRefresh,
+)
+from domain.mental_model.events import (
+    ContentCleared,
+    MentalModelCreated,
+    MentalModelDeleted,
+    MentalModelRenamed,
+    SourceQueryChanged,
+    TagsChanged,
+    TokenBudgetChanged,
+    TriggerChanged,
+)
+from domain.mental_model.state import Absent, MentalModel, State
+from domain.refresh import decide_outcome
+from domain.refusals import (
+    InvalidInput,
+    MentalModelAlreadyExists,
+    MentalModelNotFound,
+    NothingToChange,
+    Refusal,
+)
+
+
+def decide(command: Command, state: State) -> Sequence[Event] | Refusal:
+    """The events a command causes in a state; none when it is already so."""
+    if isinstance(command, CreateMentalModel):
+        return _create(command, state)
+    if isinstance(state, Absent):
+        return MentalModelNotFound(command.bank_id, command.mental_model_id)
+    match command:
+        case ChangeMentalModel():
+            return _change(command, state)
+        case RecordRefresh(run=run):
+            return (decide_outcome(run, state.content),)
+        case ClearContent():
+            already_clear = not state.content and state.answered_query is None and state.last_refresh_failed_at is None
+            return () if already_clear else (ContentCleared(),)
+        case DeleteMentalModel():
+            return (MentalModelDeleted(),)
+        case _:
+            assert_never(command)
+
+
+def _create(command: CreateMentalModel, state: State) -> Sequence[Event] | Refusal:
+    if isinstance(state, MentalModel):
+        return MentalModelAlreadyExists(command.bank_id, command.mental_model_id)
+    return (
+        MentalModelCreated(
+            bank_id=command.bank_id,
+            mental_model_id=command.mental_model_id,
+            name=command.name,
+            source_query=command.source_query,
+            tags=command.tags,
+            max_tokens=command.max_tokens,
+            trigger=command.trigger,
+        ),
+    )
+
+
+def _change(command: ChangeMentalModel, state: MentalModel) -> Sequence[Event] | Refusal:
+    given = (command.name, command.source_query, command.tags, command.max_tokens, command.trigger)
+    if all(field is None for field in given):
+        return NothingToChange()
+    events: list[Event] = []
+    if command.name is not None and command.name != state.name:
+        events.append(MentalModelRenamed(name=command.name))
+    if command.source_query is not None and command.source_query != state.source_query:
+        events.append(SourceQueryChanged(source_query=command.source_query))
+    if command.tags is not None and command.tags != state.tags:
+        events.append(TagsChanged(tags=command.tags))
+    if command.max_tokens is not None and command.max_tokens != state.max_tokens:
+        events.append(TokenBudgetChanged(max_tokens=command.max_tokens))
+    if command.trigger is not None:
+        try:
+            trigger = state.trigger.changed_by(command.trigger)
+        except ValidationError as error:
+            return InvalidInput("trigger", error.errors()[0]["msg"])
+        if trigger != state.trigger:
+            events.append(TriggerChanged(trigger=trigger))
+    return tuple(events)

@@ -1,0 +1,93 @@
+"""When and how a mental model is refreshed: the trigger of the wire contract, with its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from croniter import croniter
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from domain.scope import FactType, TagGroup, TagsMatch
+
+RefreshMode = Literal["full", "delta"]
+Budget = Literal["low", "mid", "high"]
+PROPERTY_TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object"})
+
+
+class Trigger(BaseModel):
+    """Field names, defaults and limits are those of the system of reference (MentalModelTrigger)."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    mode: RefreshMode = "full"
+    budget: Budget | None = None
+    refresh_after_consolidation: bool = False
+    refresh_cron: str | None = None
+    full_refresh_cron: str | None = None
+    min_refresh_interval_seconds: int | None = Field(default=None, ge=0)
+    fact_types: tuple[FactType, ...] | None = Field(default=None, min_length=1)
+    exclude_mental_models: bool = False
+    exclude_mental_model_ids: tuple[str, ...] | None = None
+    tags_match: TagsMatch | None = None
+    tag_groups: tuple[TagGroup, ...] | None = None
+    include_chunks: bool | None = None
+    recall_max_tokens: int | None = None
+    recall_chunks_max_tokens: int | None = None
+    reflect_search_observations_max_tokens: int | None = Field(default=None, ge=1)
+    reflect_search_observations_include_entities: bool | None = None
+    response_schema: dict[str, Any] | None = None
+    keep_trace: bool = False
+
+    @field_validator("refresh_cron", "full_refresh_cron")
+    @classmethod
+    def _five_field_cron(cls, value: str | None) -> str | None:
+        if value is None or not value.strip():
+            return None
+        trimmed = value.strip()
+        if len(trimmed.split()) != 5 or not croniter.is_valid(trimmed):
+            raise ValueError(
+                f"'{trimmed}' is not a cron expression of five fields (minute hour day month weekday), UTC"
+            )
+        return trimmed
+
+    @field_validator("response_schema")
+    @classmethod
+    def _object_schema(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        if value is not None:
+            _check_response_schema(value)
+        return value
+
+    @model_validator(mode="after")
+    def _one_automatic_trigger(self) -> Self:
+        if self.refresh_after_consolidation and self.refresh_cron is not None:
+            raise ValueError("refresh_after_consolidation and refresh_cron exclude each other: set one of them")
+        return self
+
+    def changed_by(self, changes: Mapping[str, Any]) -> Trigger:
+        """This trigger with the fields of `changes` replaced. Setting one of the two automatic triggers alone drops the
+        other. Raises pydantic.ValidationError when the result breaks a rule."""
+        merged = {**self.model_dump(by_alias=True), **changes}
+        if changes.get("refresh_cron") and "refresh_after_consolidation" not in changes:
+            merged["refresh_after_consolidation"] = False
+        if changes.get("refresh_after_consolidation") and "refresh_cron" not in changes:
+            merged["refresh_cron"] = None
+        return Trigger.model_validate(merged)
+
+
+def _check_response_schema(schema: Mapping[str, Any]) -> None:
+    if schema.get("type", "object") != "object":
+        raise ValueError("response_schema.type must be 'object' or absent")
+    properties = schema.get("properties")
+    if not isinstance(properties, dict) or not properties:
+        raise ValueError("response_schema.properties must be a non-empty object")
+    for name, definition in properties.items():
+        if not isinstance(definition, dict):
+            raise ValueError(f"response_schema.properties.{name} must be an object")
+        if "type" in definition and definition["type"] not in PROPERTY_TYPES:
+            raise ValueError(
+                f"response_schema.properties.{name}.type must be one of {', '.join(sorted(PROPERTY_TYPES))}"
+            )
+    required = schema.get("required", [])
+    if not isinstance(required, list) or any(name not in properties for name in required):
+        raise ValueError("response_schema.required must be a list of names of its properties")

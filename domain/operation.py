@@ -1,0 +1,229 @@
+"""An operation: work asked for over REST that runs in the background, with its attempts and its end.
+
+The queue that runs it keeps neither result nor error, so they are events here, and the list of operations is a read
+model like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, ClassVar, Literal, assert_never
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from domain.event import Event, Recorded
+from domain.mental_model.record import FailureReason
+from domain.refusals import OperationIdTaken, OperationNotFound, Refusal
+
+STATE_VERSION = 1
+
+OperationType = Literal["retain", "refresh_mental_model"]
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class RefreshAsked(_Value):
+    """A refresh of one mental model; `mode` overrides its trigger for this run."""
+
+    type: Literal["refresh_mental_model"] = "refresh_mental_model"
+    mental_model_id: str
+    mode: Literal["full"] | None = None
+
+
+class RetainAsked(_Value):
+    """A retain of items that wait in the inbox under the operation's id."""
+
+    type: Literal["retain"] = "retain"
+    items_count: int
+    document_id: str | None = None
+
+
+Work = Annotated[RefreshAsked | RetainAsked, Field(discriminator="type")]
+
+
+class RefreshDone(_Value):
+    """What a finished or failed attempt at a refresh came to."""
+
+    type: Literal["refresh_mental_model"] = "refresh_mental_model"
+    outcome: str
+    failure_reason: FailureReason | None = None
+    content_length: int = 0
+
+
+class RetainDone(_Value):
+    type: Literal["retain"] = "retain"
+    facts_written: int
+
+
+Result = Annotated[RefreshDone | RetainDone, Field(discriminator="type")]
+
+
+class OperationRequested(Event):
+    """Work was asked for; the job that does it is queued in the same transaction."""
+
+    TOPIC: ClassVar[str] = "operation.requested"
+
+    bank_id: str
+    operation_id: UUID
+    work: Work
+
+
+class OperationStarted(Event):
+    """An attempt began; attempts count from 1."""
+
+    TOPIC: ClassVar[str] = "operation.started"
+
+    attempt: int
+
+
+class OperationRetryScheduled(Event):
+    """An attempt failed and another will follow; its job is queued in the same transaction."""
+
+    TOPIC: ClassVar[str] = "operation.retry_scheduled"
+
+    work: Work
+    error_message: str
+    retry_count: int
+    next_retry_at: datetime
+    result: Result | None = None
+
+
+class OperationCompleted(Event):
+    """It was done."""
+
+    TOPIC: ClassVar[str] = "operation.completed"
+
+    result: Result
+
+
+class OperationFailed(Event):
+    """It failed for good."""
+
+    TOPIC: ClassVar[str] = "operation.failed"
+
+    error_message: str
+    result: Result | None = None
+
+
+OperationEvent = OperationRequested | OperationStarted | OperationRetryScheduled | OperationCompleted | OperationFailed
+
+
+class NoOperation(_Value):
+    kind: Literal["absent"] = "absent"
+
+
+class Operation(_Value):
+    kind: Literal["present"] = "present"
+    bank_id: str
+    operation_id: UUID
+    work: Work
+    status: Literal["pending", "processing", "completed", "failed"] = "pending"
+    attempts: int = 0
+    retries: int = 0
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ("completed", "failed")
+
+
+OperationState = NoOperation | Operation
+
+
+@dataclass(frozen=True)
+class RequestOperation:
+    """Asks for work; the same id with the same work again is no event."""
+
+    bank_id: str
+    operation_id: UUID
+    work: RefreshAsked | RetainAsked
+
+
+@dataclass(frozen=True)
+class StartOperation:
+    bank_id: str
+    operation_id: UUID
+
+
+@dataclass(frozen=True)
+class CompleteOperation:
+    bank_id: str
+    operation_id: UUID
+    result: RefreshDone | RetainDone
+
+
+@dataclass(frozen=True)
+class FailOperation:
+    """An attempt failed. It is tried again `at_most` times, next at `retry_at`; None never."""
+
+    bank_id: str
+    operation_id: UUID
+    error_message: str
+    at_most: int
+    retry_at: datetime | None
+    result: RefreshDone | RetainDone | None = None
+
+
+OperationCommand = RequestOperation | StartOperation | CompleteOperation | FailOperation
+
+
+def evolve(state: OperationState, recorded: Recorded) -> OperationState:
+    """The state after one more event."""
+    event: OperationEvent = recorded.event  # type: ignore[assignment]  # the stream holds only these
+    if isinstance(event, OperationRequested):
+        return Operation(bank_id=event.bank_id, operation_id=event.operation_id, work=event.work)
+    if isinstance(state, NoOperation):
+        return state
+    match event:
+        case OperationStarted():
+            return state.model_copy(update={"status": "processing", "attempts": event.attempt})
+        case OperationRetryScheduled():
+            return state.model_copy(update={"status": "pending", "retries": event.retry_count})
+        case OperationCompleted():
+            return state.model_copy(update={"status": "completed"})
+        case OperationFailed():
+            return state.model_copy(update={"status": "failed"})
+        case _:
+            assert_never(event)
+
+
+def decide(command: OperationCommand, state: OperationState) -> Sequence[Event] | Refusal:
+    """The events a command causes. An ended operation stays ended: nothing more happens to it."""
+    if isinstance(command, RequestOperation):
+        return _request(command, state)
+    if isinstance(state, NoOperation):
+        return OperationNotFound(command.bank_id, str(command.operation_id))
+    if state.ended:
+        return ()
+    match command:
+        case StartOperation():
+            return (OperationStarted(attempt=state.attempts + 1),)
+        case CompleteOperation(result=result):
+            return (OperationCompleted(result=result),)
+        case FailOperation():
+            return (_failed(command, state),)
+        case _:
+            assert_never(command)
+
+
+def _request(command: RequestOperation, state: OperationState) -> Sequence[Event] | Refusal:
+    if isinstance(state, Operation):
+        return () if state.work.type == command.work.type else OperationIdTaken(str(command.operation_id))
+    return (OperationRequested(bank_id=command.bank_id, operation_id=command.operation_id, work=command.work),)
+
+
+def _failed(command: FailOperation, state: Operation) -> Event:
+    message = command.error_message[:5000]
+    if command.retry_at is not None and state.retries < command.at_most:
+        return OperationRetryScheduled(
+            work=state.work,
+            error_message=message,
+            retry_count=state.retries + 1,
+            next_retry_at=command.retry_at,
+            result=command.result,
+        )
+    return OperationFailed(error_message=message, result=command.result)

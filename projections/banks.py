@@ -1,0 +1,99 @@
+"""The banks there are, with their missions and dispositions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from domain.bank import BankDeleted, BankOpened, BankRenamed, DispositionChanged, MissionsChanged
+from domain.event import Recorded
+from projections.projection import Json, Projection, Query, Row, Statement
+
+DDL = """
+CREATE TABLE banks (
+    bank_id text PRIMARY KEY,
+    version bigint NOT NULL,
+    name text NOT NULL,
+    missions jsonb NOT NULL,
+    disposition jsonb NOT NULL,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL
+)"""
+
+HANDLES = (BankOpened, BankRenamed, MissionsChanged, DispositionChanged, BankDeleted)
+
+
+@dataclass(frozen=True, slots=True)
+class BankRow:
+    bank_id: str
+    name: str
+    missions: dict[str, Any]
+    disposition: dict[str, int]
+    created_at: datetime
+    updated_at: datetime
+
+
+def project(recorded: Recorded) -> Iterable[Statement]:
+    key = {"bank_id": recorded.stream.bank_id, "version": recorded.version, "at": recorded.occurred_at}
+    match recorded.event:
+        case BankOpened() as event:
+            neutral = {"skepticism": 3, "literalism": 3, "empathy": 3}
+            values = {**key, "name": event.name, "missions": Json({}), "disposition": Json(neutral)}
+            yield Statement(
+                "INSERT INTO banks (bank_id, version, name, missions, disposition, created_at, updated_at)"
+                " VALUES (%(bank_id)s, %(version)s, %(name)s, %(missions)s, %(disposition)s, %(at)s, %(at)s)"
+                " ON CONFLICT (bank_id) DO NOTHING",
+                values,
+            )
+        case BankRenamed(name=name):
+            yield _set("name", name, key)
+        case MissionsChanged(missions=missions):
+            yield _set("missions", Json(missions.model_dump()), key)
+        case DispositionChanged(disposition=disposition):
+            yield _set("disposition", Json(disposition.model_dump()), key)
+        case BankDeleted():
+            yield Statement("DELETE FROM banks WHERE bank_id = %(bank_id)s AND version < %(version)s", key)
+
+
+def _set(column: str, value: Any, key: dict[str, Any]) -> Statement:
+    return Statement(
+        f"UPDATE banks SET {column} = %(value)s, version = %(version)s, updated_at = %(at)s"
+        " WHERE bank_id = %(bank_id)s AND version < %(version)s",
+        {**key, "value": value},
+    )
+
+
+PROJECTION = Projection("banks", 1, "banks", ("bank_id",), DDL, HANDLES, project)
+
+
+def _row(row: Row) -> BankRow:
+    return BankRow(
+        row["bank_id"], row["name"], row["missions"], row["disposition"], row["created_at"], row["updated_at"]
+    )
+
+
+def find(bank_id: str) -> Query[BankRow | None]:
+    return Query(
+        "SELECT * FROM banks WHERE bank_id = %(bank_id)s",
+        {"bank_id": bank_id},
+        lambda rows: _row(rows[0]) if rows else None,
+    )
+
+
+def page(q: str | None, limit: int, offset: int) -> Query[tuple[list[BankRow], int]]:
+    """Banks whose id or name contains `q` (case-insensitive), by id, and how many there are in all."""
+
+    def read(rows: Sequence[Row]) -> tuple[list[BankRow], int]:
+        return [_row(row) for row in rows if row["bank_id"] is not None], rows[0]["total"] if rows else 0
+
+    return Query(
+        "WITH chosen AS (SELECT * FROM banks WHERE %(q)s::text IS NULL"
+        "   OR strpos(lower(bank_id), lower(%(q)s)) > 0 OR strpos(lower(name), lower(%(q)s)) > 0),"
+        " listed AS (SELECT * FROM chosen ORDER BY bank_id LIMIT %(limit)s OFFSET %(offset)s)"
+        " SELECT listed.*, counted.total FROM (SELECT count(*) AS total FROM chosen) counted"
+        " LEFT JOIN listed ON true ORDER BY bank_id",
+        {"q": q, "limit": limit, "offset": offset},
+        read,
+    )

@@ -1,0 +1,264 @@
+"""The documents: current markdown, configuration, watermarks and failure of every mental model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from domain.event import Recorded
+from domain.mental_model.events import (
+    ContentCleared,
+    ContentPreservedNoNewFacts,
+    ContentUnchanged,
+    ContentWritten,
+    MentalModelCreated,
+    MentalModelDeleted,
+    MentalModelRenamed,
+    RefreshFailedEmptyCandidate,
+    RefreshFailedError,
+    SourceQueryChanged,
+    TagsChanged,
+    TokenBudgetChanged,
+    TriggerChanged,
+)
+from domain.mental_model.record import RefreshRecord
+from projections.projection import Json, Projection, Query, Row, Statement
+from projections.reflect_response import reflect_response
+
+DDL = """
+CREATE TABLE documents (
+    bank_id text NOT NULL,
+    mental_model_id text NOT NULL,
+    version bigint NOT NULL,
+    name text NOT NULL,
+    source_query text NOT NULL,
+    tags text[] NOT NULL,
+    max_tokens int NOT NULL,
+    "trigger" jsonb NOT NULL,
+    content text NOT NULL,
+    reflect_response jsonb,
+    created_at timestamptz NOT NULL,
+    last_refreshed_at timestamptz NOT NULL,
+    last_memory_seen_at timestamptz,
+    last_refresh_failed_at timestamptz,
+    last_full_refreshed_at timestamptz,
+    PRIMARY KEY (bank_id, mental_model_id)
+);
+CREATE INDEX documents_newest ON documents (bank_id, last_refreshed_at DESC, mental_model_id DESC);
+CREATE INDEX documents_tags ON documents USING gin (tags)"""
+
+HANDLES = (
+    MentalModelCreated,
+    MentalModelRenamed,
+    SourceQueryChanged,
+    TagsChanged,
+    TokenBudgetChanged,
+    TriggerChanged,
+    ContentWritten,
+    ContentUnchanged,
+    ContentPreservedNoNewFacts,
+    RefreshFailedEmptyCandidate,
+    RefreshFailedError,
+    ContentCleared,
+    MentalModelDeleted,
+)
+
+ListMatch = Literal["any", "all", "exact"]
+Detail = Literal["metadata", "content", "full"]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRow:
+    """A mental model as it is served. `version` is the version of its stream (the ETag)."""
+
+    bank_id: str
+    mental_model_id: str
+    version: int
+    name: str
+    tags: list[str]
+    created_at: datetime
+    last_refreshed_at: datetime
+    last_memory_seen_at: datetime | None
+    last_refresh_failed_at: datetime | None
+    last_full_refreshed_at: datetime | None
+    source_query: str | None = None
+    max_tokens: int | None = None
+    trigger: dict[str, Any] | None = None
+    content: str | None = None
+    reflect_response: dict[str, Any] | None = None
+
+
+def project(recorded: Recorded) -> Iterable[Statement]:
+    at = recorded.occurred_at
+    match recorded.event:
+        case MentalModelCreated() as event:
+            yield _insert(recorded, event)
+        case MentalModelRenamed(name=name):
+            yield _set(recorded, name=name)
+        case SourceQueryChanged(source_query=source_query):
+            yield _set(recorded, source_query=source_query)
+        case TagsChanged(tags=tags):
+            yield _set(recorded, tags=list(tags))
+        case TokenBudgetChanged(max_tokens=max_tokens):
+            yield _set(recorded, max_tokens=max_tokens)
+        case TriggerChanged(trigger=trigger):
+            yield _set(recorded, trigger=Json(trigger.model_dump(mode="json", by_alias=True)))
+        case ContentWritten(text=text) as event:
+            yield _finished(recorded, event.record, content=text, reflect_response=Json(reflect_response(event)))
+        case ContentUnchanged() as event:
+            yield _finished(recorded, event.record, reflect_response=Json(reflect_response(event)))
+        case ContentPreservedNoNewFacts() as event:
+            yield _finished(recorded, event.record, _outcome=Json({"outcome": "content_preserved_no_new_facts"}))
+        case RefreshFailedEmptyCandidate():
+            failed = {"outcome": "refresh_failed_empty_candidate", "refresh_skipped": "empty_candidate"}
+            yield _set(recorded, last_refresh_failed_at=at, _outcome=Json(failed))
+        case RefreshFailedError(transient=transient):
+            yield _set(recorded) if transient else _set(recorded, last_refresh_failed_at=at)
+        case ContentCleared():
+            yield _set(recorded, content="", last_refresh_failed_at=None)
+        case MentalModelDeleted():
+            yield Statement(f"DELETE FROM documents WHERE {_OLDER}", _key(recorded))
+
+
+_OLDER = "bank_id = %(bank_id)s AND mental_model_id = %(mental_model_id)s AND version < %(version)s"
+
+
+def _key(recorded: Recorded) -> dict[str, Any]:
+    return {
+        "bank_id": recorded.stream.bank_id,
+        "mental_model_id": recorded.stream.name,
+        "version": recorded.version,
+    }
+
+
+def _insert(recorded: Recorded, event: MentalModelCreated) -> Statement:
+    return Statement(
+        "INSERT INTO documents (bank_id, mental_model_id, version, name, source_query, tags, max_tokens, trigger,"
+        " content, created_at, last_refreshed_at) VALUES (%(bank_id)s, %(mental_model_id)s, %(version)s, %(name)s,"
+        " %(source_query)s, %(tags)s, %(max_tokens)s, %(trigger)s, '', %(at)s, %(at)s) ON CONFLICT DO NOTHING",
+        {
+            **_key(recorded),
+            "name": event.name,
+            "source_query": event.source_query,
+            "tags": list(event.tags),
+            "max_tokens": event.max_tokens,
+            "trigger": Json(event.trigger.model_dump(mode="json", by_alias=True)),
+            "at": recorded.occurred_at,
+        },
+    )
+
+
+def _set(recorded: Recorded, _outcome: Json | None = None, **columns: Any) -> Statement:
+    """Sets columns; `_outcome` is merged into the reflect response, which keeps its text and evidence."""
+    assignments = [f"{column} = %({column})s" for column in columns]
+    if "last_memory_seen_at" in columns:
+        assignments = [each for each in assignments if not each.startswith("last_memory_seen_at")]
+        assignments.append("last_memory_seen_at = greatest(last_memory_seen_at, %(last_memory_seen_at)s)")
+    params = {**_key(recorded), **columns}
+    if _outcome is not None:
+        assignments.append("reflect_response = coalesce(reflect_response, '{}') - 'refresh_skipped' || %(outcome)s")
+        params["outcome"] = _outcome
+    sql = f"UPDATE documents SET {', '.join(['version = %(version)s', *assignments])} WHERE {_OLDER}"
+    return Statement(sql, params)
+
+
+def _finished(recorded: Recorded, record: RefreshRecord, **columns: Any) -> Statement:
+    if record.effective_mode == "full":
+        columns["last_full_refreshed_at"] = recorded.occurred_at
+    return _set(
+        recorded,
+        last_refreshed_at=recorded.occurred_at,
+        last_memory_seen_at=record.window.watermark,
+        last_refresh_failed_at=None,
+        **columns,
+    )
+
+
+PROJECTION = Projection("documents", 1, "documents", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
+
+_METADATA = (
+    "bank_id, mental_model_id, version, name, tags, created_at, last_refreshed_at, last_memory_seen_at,"
+    " last_refresh_failed_at, last_full_refreshed_at"
+)
+_COLUMNS: dict[Detail, str] = {
+    "metadata": _METADATA,
+    "content": f"{_METADATA}, source_query, max_tokens, trigger, content",
+    "full": f"{_METADATA}, source_query, max_tokens, trigger, content, reflect_response",
+}
+
+
+def find(bank_id: str, mental_model_id: str, detail: Detail = "full") -> Query[DocumentRow | None]:
+    return Query(
+        f"SELECT {_COLUMNS[detail]} FROM documents WHERE bank_id = %(bank_id)s AND mental_model_id = %(id)s",
+        {"bank_id": bank_id, "id": mental_model_id},
+        lambda rows: DocumentRow(**rows[0]) if rows else None,
+    )
+
+
+_LIST_FILTERS: dict[ListMatch, str] = {
+    "any": "tags && %(tags)s::text[]",
+    "all": "tags @> %(tags)s::text[]",
+    "exact": "tags @> %(tags)s::text[] AND tags <@ %(tags)s::text[]",
+}
+
+
+def page(
+    bank_id: str, *, tags: Sequence[str], match: ListMatch, detail: Detail, limit: int, offset: int
+) -> Query[tuple[list[DocumentRow], int]]:
+    """Mental models of a bank, last refreshed first, id as the tie-break, and how many match in all.
+
+    No tags, no filter; with tags untagged models never match. `exact` compares as sets, whatever the order."""
+
+    def read(rows: Sequence[Row]) -> tuple[list[DocumentRow], int]:
+        listed = [dict(row) for row in rows]
+        total = listed[0]["total"] if listed else 0
+        for row in listed:
+            del row["total"]
+        return [DocumentRow(**row) for row in listed if row["mental_model_id"] is not None], total
+
+    where = f"bank_id = %(bank_id)s{f' AND {_LIST_FILTERS[match]}' if tags else ''}"
+    return Query(
+        f"WITH listed AS (SELECT {_COLUMNS[detail]} FROM documents WHERE {where}"
+        " ORDER BY last_refreshed_at DESC, mental_model_id DESC LIMIT %(limit)s OFFSET %(offset)s)"
+        f" SELECT listed.*, counted.total FROM (SELECT count(*) AS total FROM documents WHERE {where}) counted"
+        " LEFT JOIN listed ON true ORDER BY last_refreshed_at DESC, mental_model_id DESC",
+        {"bank_id": bank_id, "tags": list(tags), "limit": limit, "offset": offset},
+        read,
+    )
+
+
+def every(detail: Detail = "content") -> Query[list[DocumentRow]]:
+    """All documents of all banks, for verification."""
+    return Query(
+        f"SELECT {_COLUMNS[detail]} FROM documents ORDER BY bank_id, mental_model_id",
+        {},
+        lambda rows: [DocumentRow(**row) for row in rows],
+    )
+
+
+def tags_page(bank_id: str, pattern: str | None, limit: int, offset: int) -> Query[tuple[list[tuple[str, int]], int]]:
+    """Tags of mental models with their counts, most frequent first. `pattern` is a LIKE pattern, lower case."""
+
+    def read(rows: Sequence[Row]) -> tuple[list[tuple[str, int]], int]:
+        return [(row["tag"], row["count"]) for row in rows if row["tag"] is not None], rows[0]["total"] if rows else 0
+
+    return Query(
+        "WITH counted AS (SELECT tag, count(*) AS count FROM documents, unnest(tags) AS tag WHERE bank_id = %(bank_id)s"
+        "   AND (%(pattern)s::text IS NULL OR lower(tag) LIKE %(pattern)s) GROUP BY tag),"
+        " listed AS (SELECT * FROM counted ORDER BY count DESC, tag LIMIT %(limit)s OFFSET %(offset)s)"
+        " SELECT listed.*, (SELECT count(*) FROM counted) AS total FROM (SELECT 1) one LEFT JOIN listed ON true"
+        " ORDER BY count DESC, tag",
+        {"bank_id": bank_id, "pattern": pattern, "limit": limit, "offset": offset},
+        read,
+    )
+
+
+def ids(bank_id: str) -> Query[list[str]]:
+    """Ids of all mental models of a bank."""
+    return Query(
+        "SELECT mental_model_id FROM documents WHERE bank_id = %(bank_id)s ORDER BY mental_model_id",
+        {"bank_id": bank_id},
+        lambda rows: [row["mental_model_id"] for row in rows],
+    )

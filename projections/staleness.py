@@ -1,0 +1,148 @@
+"""How far each document has read its bank, and in which scope: what tells a stale document from a fresh one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from domain.event import Recorded
+from domain.mental_model.events import (
+    ContentPreservedNoNewFacts,
+    ContentUnchanged,
+    ContentWritten,
+    MentalModelCreated,
+    MentalModelDeleted,
+    TagsChanged,
+    TriggerChanged,
+)
+from domain.mental_model.trigger import Trigger
+from domain.scope import Scope, admits, refresh_scope, staleness_scope
+from projections.projection import Json, Projection, Query, Row, Statement
+
+DDL = """
+CREATE TABLE staleness (
+    bank_id text NOT NULL,
+    mental_model_id text NOT NULL,
+    version bigint NOT NULL,
+    covered bigint NOT NULL,
+    covered_scope jsonb,
+    tags text[] NOT NULL,
+    scope_trigger jsonb NOT NULL,
+    PRIMARY KEY (bank_id, mental_model_id)
+)"""
+
+HANDLES = (
+    MentalModelCreated,
+    TagsChanged,
+    TriggerChanged,
+    ContentWritten,
+    ContentUnchanged,
+    ContentPreservedNoNewFacts,
+    MentalModelDeleted,
+)
+
+_OLDER = "bank_id = %(bank_id)s AND mental_model_id = %(id)s AND version < %(version)s"
+_SCOPE_FIELDS = {"tags_match", "tag_groups", "fact_types"}
+
+
+def project(recorded: Recorded) -> Iterable[Statement]:
+    key = {"bank_id": recorded.stream.bank_id, "id": recorded.stream.name, "version": recorded.version}
+    match recorded.event:
+        case MentalModelCreated(tags=tags, trigger=trigger):
+            yield Statement(
+                "INSERT INTO staleness (bank_id, mental_model_id, version, covered, tags, scope_trigger)"
+                " VALUES (%(bank_id)s, %(id)s, %(version)s, 0, %(tags)s, %(trigger)s) ON CONFLICT DO NOTHING",
+                {**key, "tags": list(tags), "trigger": _scope_fields(trigger)},
+            )
+        case TagsChanged(tags=tags):
+            yield Statement(
+                f"UPDATE staleness SET tags = %(tags)s, version = %(version)s WHERE {_OLDER}",
+                {**key, "tags": list(tags)},
+            )
+        case TriggerChanged(trigger=trigger):
+            yield Statement(
+                f"UPDATE staleness SET scope_trigger = %(trigger)s, version = %(version)s WHERE {_OLDER}",
+                {**key, "trigger": _scope_fields(trigger)},
+            )
+        case (
+            ContentWritten(record=record) | ContentUnchanged(record=record) | ContentPreservedNoNewFacts(record=record)
+        ):
+            yield Statement(
+                "UPDATE staleness SET covered = greatest(covered, %(covered)s), covered_scope = %(scope)s,"
+                f" version = %(version)s WHERE {_OLDER}",
+                {
+                    **key,
+                    "covered": record.window.upto,
+                    "scope": Json(record.scope.scope.model_dump(mode="json", by_alias=True)),
+                },
+            )
+        case MentalModelDeleted():
+            yield Statement(f"DELETE FROM staleness WHERE {_OLDER}", key)
+
+
+def _scope_fields(trigger: Trigger) -> Json:
+    return Json(trigger.model_dump(mode="json", by_alias=True, include=_SCOPE_FIELDS))
+
+
+PROJECTION = Projection("staleness", 1, "staleness", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
+
+
+@dataclass(frozen=True, slots=True)
+class Staleness:
+    """`reasons` is empty for a fresh document: `new_memories`, `scope_changed`, `evidence_changed`."""
+
+    reasons: tuple[str, ...]
+
+    @property
+    def is_stale(self) -> bool:
+        return bool(self.reasons)
+
+
+def of_models(bank_id: str, mental_model_ids: Sequence[str]) -> Query[dict[str, Staleness]]:
+    """Staleness of any number of models of a bank in one small query: what they covered, what was written since by tag
+    set and fact type, and which of the facts they rest on changed since."""
+    return Query(
+        "WITH models AS (SELECT * FROM staleness WHERE bank_id = %(bank_id)s AND mental_model_id = ANY(%(ids)s)),"
+        " since AS (SELECT coalesce(min(covered), 0) AS position FROM models),"
+        " changed AS (SELECT c.mental_model_id, max(f.to_position) AS position"
+        "   FROM fact_versions f JOIN citations c ON c.bank_id = f.bank_id AND c.fact_id = f.fact_id"
+        "   WHERE f.bank_id = %(bank_id)s AND f.to_position > (SELECT position FROM since)"
+        "     AND c.mental_model_id = ANY(%(ids)s) AND c.fact_version = f.version GROUP BY 1)"
+        " SELECT 'model' AS row, m.mental_model_id AS id, m.covered AS position, m.covered_scope, m.tags,"
+        "   m.scope_trigger, c.position AS changed, NULL AS fact_type"
+        "   FROM models m LEFT JOIN changed c USING (mental_model_id)"
+        " UNION ALL SELECT 'clock', NULL, s.position, NULL, s.tags, NULL, NULL, s.fact_type"
+        "   FROM scope_clock s WHERE s.bank_id = %(bank_id)s AND s.position > (SELECT position FROM since)",
+        {"bank_id": bank_id, "ids": list(mental_model_ids)},
+        _read,
+    )
+
+
+def _read(rows: Sequence[Row]) -> dict[str, Staleness]:
+    clock = [(frozenset(row["tags"]), row["fact_type"], row["position"]) for row in rows if row["row"] == "clock"]
+    scopes: dict[str, tuple[Scope, Scope]] = {}
+    return {row["id"]: _staleness(row, clock, scopes) for row in rows if row["row"] == "model"}
+
+
+def _staleness(
+    row: Row, clock: Sequence[tuple[frozenset[str], str, int]], scopes: dict[str, tuple[Scope, Scope]]
+) -> Staleness:
+    covered = row["position"]
+    shape = repr((row["tags"], row["scope_trigger"]))
+    if shape not in scopes:
+        scope = _scope(row)
+        scopes[shape] = scope, staleness_scope(scope)
+    scope, strict = scopes[shape]
+    reasons = []
+    if any(position > covered and admits(strict, tags, fact_type) for tags, fact_type, position in clock):
+        reasons.append("new_memories")
+    if row["covered_scope"] is not None and Scope.model_validate(row["covered_scope"]) != scope:
+        reasons.append("scope_changed")
+    if row["changed"] is not None and row["changed"] > covered:
+        reasons.append("evidence_changed")
+    return Staleness(tuple(reasons))
+
+
+def _scope(row: Row) -> Scope:
+    trigger = Trigger.model_validate(row["scope_trigger"])
+    return refresh_scope(tuple(row["tags"]), trigger.tags_match, trigger.tag_groups, trigger.fact_types)
