@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -36,6 +36,8 @@ class Minds:
 
     extractor: FactExtractor
     policy: ReflectPolicy
+    close: Callable[[], None] = lambda: None
+    """Frees the connections of the engine."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,8 @@ def opened(service: Service) -> Iterator[Service]:
         yield service
     finally:
         service.database.close()
+        service.embedder.close()
+        service.minds.close()
 
 
 def make_minds(settings: Settings) -> Minds:
@@ -136,7 +140,7 @@ def make_minds(settings: Settings) -> Minds:
             model=settings.llm_model or "",
             timeout_seconds=settings.llm_timeout_seconds,
         )
-        return Minds(LlmFactExtractor(endpoint), LlmReflectPolicy(endpoint))
+        return Minds(LlmFactExtractor(endpoint), LlmReflectPolicy(endpoint), endpoint.close)
     from adapters.offline.facts import OfflineFactExtractor
     from adapters.offline.reflect import OfflineReflectPolicy
 

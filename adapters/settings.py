@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Self
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -60,6 +61,16 @@ class Settings(BaseSettings):
     worker_retry_seconds: float = Field(
         default=60, ge=0, validation_alias=_names("WORKER_RETRY_SECONDS", "WORKER_TASK_RETRY_BACKOFF_SECONDS")
     )
+
+    @model_validator(mode="after")
+    def _an_endpoint_needs_a_model(self) -> Self:
+        if self.llm_base_url and not self.llm_model:
+            raise ValueError("PALIMPSEST_LLM_BASE_URL is set without PALIMPSEST_LLM_MODEL; name the model to use")
+        if self.embeddings_base_url and not self.embeddings_model:
+            raise ValueError(
+                "PALIMPSEST_EMBEDDINGS_BASE_URL is set without PALIMPSEST_EMBEDDINGS_MODEL; name the model"
+            )
+        return self
 
     @property
     def uses_llm(self) -> bool:

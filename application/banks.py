@@ -44,7 +44,7 @@ class Banks:
         return state.missions if isinstance(state, Bank) else Missions()
 
     def delete(self, context: Context, bank_id: str) -> int:
-        """Deletes the bank, its memory and its mental models; returns how many facts were erased. Raises BankNotFound."""
+        """Deletes the bank, its memory and its mental models; returns how many facts it had. Raises BankNotFound."""
         steps = [
             Step(MENTAL_MODEL, mental_model_stream(bank_id, each), DeleteMentalModel(bank_id, each))
             for each in self._mental_models_of(bank_id)

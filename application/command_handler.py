@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -102,18 +103,49 @@ class CommandHandler:
     ) -> tuple[Done, ...]:
         """Runs `within` and appends in the same transaction; when a stream moved meanwhile all of it is repeated.
 
-        Raises the Refusal a decision came to, or StaleVersion after too many conflicts."""
-        for attempt in range(ATTEMPTS):
-            try:
-                return self._once(context, steps, within)
-            except StaleVersion:
-                if attempt == ATTEMPTS - 1 or any(step.expected is not None for step in steps):
-                    raise
-        raise AssertionError("unreachable: the loop returns or raises")
+        The first attempt waits for nobody; repeated ones queue up for their streams, so that none starves. Raises the
+        Refusal a decision came to, or StaleVersion after too many conflicts."""
+        try:
+            return self._unlocked(context, steps, within)
+        except StaleVersion:
+            if any(step.expected is not None for step in steps):
+                raise
+        for _ in range(ATTEMPTS - 2):
+            with contextlib.suppress(StaleVersion):
+                return self._locked(context, steps, within)
+        return self._locked(context, steps, within)
 
-    def _once(
+    def _unlocked(
         self, context: Context, steps: Sequence[Step], within: Callable[[Transaction], Any] | None
     ) -> tuple[Done, ...]:
+        appends, results = self._decide_all(context, steps)
+        if appends or within is not None:
+            with self._transactions.begin() as tx:
+                self._record(context, appends, within, tx)
+        return results
+
+    def _locked(
+        self, context: Context, steps: Sequence[Step], within: Callable[[Transaction], Any] | None
+    ) -> tuple[Done, ...]:
+        with self._transactions.begin() as tx:
+            self._log.lock([step.stream for step in steps], tx)
+            appends, results = self._decide_all(context, steps)
+            self._record(context, appends, within, tx)
+        return results
+
+    def _record(
+        self,
+        context: Context,
+        appends: Sequence[StreamAppend],
+        within: Callable[[Transaction], Any] | None,
+        tx: Transaction,
+    ) -> None:
+        if within is not None:
+            within(tx)
+        if appends:
+            self._log.append(appends, context, tx)
+
+    def _decide_all(self, context: Context, steps: Sequence[Step]) -> tuple[list[StreamAppend], tuple[Done, ...]]:
         appends: list[StreamAppend] = []
         results: list[Done] = []
         for step in steps:
@@ -121,13 +153,7 @@ class CommandHandler:
             results.append(done)
             if append.events:
                 appends.append(append)
-        if appends or within is not None:
-            with self._transactions.begin() as tx:
-                if within is not None:
-                    within(tx)
-                if appends:
-                    self._log.append(appends, context, tx)
-        return tuple(results)
+        return appends, tuple(results)
 
     def _decide(self, context: Context, step: Step, before: tuple[Done, ...]) -> tuple[StreamAppend, Done]:
         loaded = self._log.load(step.aggregate, step.stream)

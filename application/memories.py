@@ -99,7 +99,7 @@ class Memories:
     def retain_later(
         self, context: Context, bank_id: str, items: Sequence[RetainItem], operation_id: UUID | None = None
     ) -> UUID:
-        """Takes the items in and asks for their retain in the background. The same operation id again is one request."""
+        """Takes the items in and asks for their retain in the background. The same operation id is the same request."""
         chosen = operation_id or self._identities.new()
         documents = {item.document_id for item in items}
         work = RetainAsked(items_count=len(items), document_id=documents.pop() if len(documents) == 1 else None)

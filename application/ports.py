@@ -75,6 +75,10 @@ class EventLog(Protocol):
         """The events of a stream in order, to version `upto` at most."""
         ...
 
+    def lock(self, streams: Sequence[StreamId], tx: Transaction) -> None:
+        """Waits until no other transaction holds the lock of one of the streams; holds them to the end of `tx`."""
+        ...
+
     def append(self, appends: Sequence[StreamAppend], context: Context, tx: Transaction) -> None:
         """Raises StaleVersion when a stream is no longer at the version expected."""
         ...
@@ -160,6 +164,10 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """One unit-length vector a text, in order. Raises MindFailed."""
+        ...
+
+    def close(self) -> None:
+        """Frees what it holds; it is not used afterwards."""
         ...
 
 

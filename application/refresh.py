@@ -1,8 +1,8 @@
 """The refresh of a document: read the scope, ask the mind, and say what came of it. Writes nothing.
 
 The seven phases of the system of reference are the steps of `execute`: mode, scope, snapshot and window, reading (none
-when nothing is readable), the edit of a delta, guards, and persistence; `domain.refresh` decides the last two when the run
-is recorded.
+when nothing is readable), the edit of a delta, guards, and persistence; `domain.refresh` decides the last two when the
+run is recorded.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ def _put(command: PutBank, state: BankState) -> Sequence[Event]:
         missions, disposition = Missions(), Disposition()
     else:
         missions, disposition = state.missions, state.disposition
-        if command.name is not None and command.name != state.name:
+        if command.name and command.name != state.name:
             events.append(BankRenamed(name=command.name))
     changed = missions.model_copy(update=command.missions.model_dump(exclude_none=True))
     if changed != missions:

@@ -7,9 +7,9 @@ tag groups, and the default of `all_strict` for tagged mental models.
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated, Literal, assert_never
+from typing import Annotated, Literal, Self, assert_never
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
 TagsMatch = Literal["any", "all", "any_strict", "all_strict", "exact"]
 FactType = Literal["world", "experience", "observation"]
@@ -23,9 +23,25 @@ STRICT: dict[TagsMatch, TagsMatch] = {
     "exact": "exact",
 }
 
+DEEPEST_GROUP = 32
+"""Levels of tag groups inside each other. What is deeper than some 200 levels could be stored, but not read again."""
+
 
 class _Group(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def children(self) -> tuple[TagGroup, ...]:
+        return ()
+
+    @model_validator(mode="after")
+    def _is_shallow(self) -> Self:
+        if _depth(self) > DEEPEST_GROUP:
+            raise ValueError(f"tag groups may be nested {DEEPEST_GROUP} levels deep at most")
+        return self
+
+
+def _depth(group: _Group) -> int:
+    return 1 + max(map(_depth, group.children()), default=0)
 
 
 class TagLeaf(_Group):
@@ -41,11 +57,17 @@ class TagAnd(_Group):
 
     all_of: tuple[TagGroup, ...] = Field(alias="and", min_length=1)
 
+    def children(self) -> tuple[TagGroup, ...]:
+        return self.all_of
+
 
 class TagOr(_Group):
     """Rows that some child admits."""
 
     any_of: tuple[TagGroup, ...] = Field(alias="or", min_length=1)
+
+    def children(self) -> tuple[TagGroup, ...]:
+        return self.any_of
 
 
 class TagNot(_Group):
@@ -53,20 +75,25 @@ class TagNot(_Group):
 
     none_of: TagGroup = Field(alias="not")
 
+    def children(self) -> tuple[TagGroup, ...]:
+        return (self.none_of,)
+
+
+_KEYS: dict[str, Collection[str]] = {
+    "leaf": ("tags",),
+    "and": ("and", "all_of"),
+    "or": ("or", "any_of"),
+    "not": ("not", "none_of"),
+}
+
 
 def _kind_of_group(value: object) -> str | None:
-    names: Collection[str] = (
-        value.keys() if isinstance(value, dict) else type(value).model_fields if isinstance(value, BaseModel) else ()
-    )
-    for kind, keys in (
-        ("leaf", ("tags",)),
-        ("and", ("and", "all_of")),
-        ("or", ("or", "any_of")),
-        ("not", ("not", "none_of")),
-    ):
-        if any(key in names for key in keys):
-            return kind
-    return None
+    names: Collection[str] = ()
+    if isinstance(value, dict):
+        names = value.keys()
+    elif isinstance(value, BaseModel):
+        names = type(value).model_fields
+    return next((kind for kind, keys in _KEYS.items() if any(key in names for key in keys)), None)
 
 
 TagGroup = Annotated[
@@ -86,8 +113,8 @@ TagNot.model_rebuild()
 
 
 class Scope(BaseModel):
-    """What is readable. Empty `tags` with any mode but `exact` is no filter; `tag_groups` are all required; `fact_types`
-    None is all types."""
+    """What is readable. Empty `tags` are no filter in any mode but `exact`, where they ask for untagged memories;
+    `tag_groups` are all required; `fact_types` None is all types."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -155,12 +182,10 @@ def refresh_scope(
 
 
 def staleness_scope(scope: Scope) -> Scope:
-    """The scope in which a write makes a document stale: as it reads, but an untagged write never counts for a tagged one."""
-    if scope.tag_groups is not None:
-        return scope.model_copy(update={"tag_groups": tuple(_strict(group) for group in scope.tag_groups)})
-    if scope.tags:
-        return scope.model_copy(update={"tags_match": STRICT[scope.tags_match]})
-    return scope
+    """Where a write makes a document stale: as the scope reads, but an untagged write never counts for a tagged one."""
+    groups = scope.tag_groups if scope.tag_groups is None else tuple(_strict(group) for group in scope.tag_groups)
+    match = STRICT[scope.tags_match] if scope.tags else scope.tags_match
+    return scope.model_copy(update={"tags_match": match, "tag_groups": groups})
 
 
 def _strict(group: TagGroup) -> TagGroup:

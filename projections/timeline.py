@@ -148,6 +148,12 @@ def project(recorded: Recorded) -> Iterable[Statement]:
 PROJECTION = Projection("timeline", 1, "timeline", ("bank_id", "mental_model_id", "version"), DDL, HANDLES, project)
 
 
+_COLUMNS = (
+    "version, position, topic, occurred_at, actor, cause, operation_id::text AS operation_id, sentence, calls, tokens,"
+    " duration_ms"
+)
+
+
 def entries(bank_id: str, mental_model_id: str) -> Query[list[TimelineEntry]]:
     """Everything that ever happened to a mental model, deleted ones included, in order."""
 
@@ -155,8 +161,26 @@ def entries(bank_id: str, mental_model_id: str) -> Query[list[TimelineEntry]]:
         return [TimelineEntry(**row) for row in rows]
 
     return Query(
-        "SELECT version, position, topic, occurred_at, actor, cause, operation_id::text AS operation_id, sentence,"
-        " calls, tokens, duration_ms FROM timeline WHERE bank_id = %(bank_id)s AND mental_model_id = %(id)s ORDER BY version",
+        f"SELECT {_COLUMNS} FROM timeline WHERE bank_id = %(bank_id)s AND mental_model_id = %(id)s ORDER BY version",
         {"bank_id": bank_id, "id": mental_model_id},
+        read,
+    )
+
+
+def page(bank_id: str, mental_model_id: str, limit: int, offset: int) -> Query[tuple[list[TimelineEntry], int]]:
+    """A page of `entries` and how many there are. Oldest first: pages stay as they are while events are added."""
+
+    def read(rows: Sequence[Row]) -> tuple[list[TimelineEntry], int]:
+        listed = [{column: row[column] for column in row if column != "total"} for row in rows]
+        total = rows[0]["total"] if rows else 0
+        return [TimelineEntry(**row) for row in listed if row["version"] is not None], total
+
+    where = "bank_id = %(bank_id)s AND mental_model_id = %(id)s"
+    return Query(
+        f"WITH listed AS (SELECT {_COLUMNS} FROM timeline WHERE {where}"
+        "   ORDER BY version LIMIT %(limit)s OFFSET %(offset)s)"
+        f" SELECT listed.*, counted.total FROM (SELECT count(*) AS total FROM timeline WHERE {where}) counted"
+        " LEFT JOIN listed ON true ORDER BY version",
+        {"bank_id": bank_id, "id": mental_model_id, "limit": limit, "offset": offset},
         read,
     )

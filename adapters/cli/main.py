@@ -106,7 +106,9 @@ def _settings(host: str | None, port: int | None):  # type: ignore[no-untyped-de
         settings = Settings()
     except ValidationError as error:
         first = error.errors()[0]
-        raise Unusable(f"setting {first['loc'][0]}: {first['msg']} (got {first['input']!r})") from error
+        name = f"setting {first['loc'][0]}: " if first["loc"] else ""
+        got = f" (got {first['input']!r})" if first["loc"] else ""
+        raise Unusable(f"{name}{first['msg']}{got}") from error
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     return settings.model_copy(update=given)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ipaddress
 import signal
 import socket
 import threading
@@ -49,6 +50,10 @@ def serve(settings: Settings, *, demo: bool, run_worker: bool, stay: bool) -> No
 @contextlib.contextmanager
 def _listening(settings: Settings) -> Iterator[socket.socket]:
     """The socket to serve on, bound first: a taken port is found before anything else is started."""
+    if not _is_loopback(settings.host):
+        raise Unusable(
+            f"listening on {settings.host} is refused: without API keys the service is for this machine only"
+        )
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -59,6 +64,15 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
                 f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; choose another with --port"
             ) from error
         yield listener
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError as error:
+        raise Unusable(f"'{host}' is not an address to listen on; use 127.0.0.1 or ::1") from error
 
 
 def _show_demo(server: uvicorn.Server, address: str, stay: bool) -> None:

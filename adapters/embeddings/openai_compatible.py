@@ -84,6 +84,7 @@ class OpenAICompatibleEmbedder:
 
     def _sent(self, request: Mapping[str, Any], paid: list[ModelCall]) -> dict[str, Any]:
         payload: dict[str, Any] = {}
+        self._connection.open()
         started = time.perf_counter()
         try:
             payload = self._connection.request(

@@ -9,12 +9,11 @@ from domain.memory import Fact
 from domain.reflection import ToolResult
 
 _CITED = r"[\[【]f\d+(?:[ \t]*[,;][ \t]*f\d+)*[\]】]"
-_CITED_RUN = rf"{_CITED}(?:[ \t]*{_CITED})*"
 _CODE_OR_CITATIONS = re.compile(
-    r"(?P<code>(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)|(?P<ticks>`+)[^`]+(?P=ticks))"
-    rf"|^(?P<indent>[ \t]*)(?P<first>{_CITED_RUN})(?![(:])[ \t]*"
-    rf"|(?<![ \t])[ \t]*(?P<later>{_CITED_RUN})(?!\()",
-    re.DOTALL | re.MULTILINE,
+    r"(?P<code>(?P<fence>`{3,}|~{3,}).*?(?:(?P=fence)|\Z)"
+    r"|(?<!`)(?P<ticks>`{1,2})(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)(?P=ticks)(?!`))"
+    rf"|(?<![ \t])(?P<before>[ \t]*)(?P<cited>{_CITED}(?:[ \t]*{_CITED})*)(?P<behind>[ \t]*)",
+    re.DOTALL,
 )
 _NAME = re.compile(r"f\d+")
 
@@ -42,14 +41,19 @@ class Aliases:
         """The text without citations such as [f3] or [f1, f2]; the names in them are appended to `cited`.
 
         A citation is brackets with nothing but aliases of facts that were shown. It goes with the blanks before it (at
-        the start of a line: behind it). Brackets with any other name, links such as [f1](url), and code are left alone.
+        the start of a line: behind it). Brackets with any other name, links such as [f1](url) and their definitions,
+        and code are left alone.
         """
 
         def replaced(found: re.Match[str]) -> str:
-            names = _NAME.findall(found["first"] or found["later"] or "")
-            if found["code"] or not all(name in self._ids for name in names):
+            if found["code"]:
+                return found[0]
+            names = _NAME.findall(found["cited"])
+            opens_line = found.start() == 0 or text[found.start() - 1] == "\n"
+            follows = text[found.end("cited") : found.end("cited") + 1]
+            if follows == "(" or (opens_line and follows == ":") or not all(name in self._ids for name in names):
                 return found[0]
             cited.extend(names)
-            return found["indent"] or ""
+            return str(found["before" if opens_line else "behind"])
 
         return _CODE_OR_CITATIONS.sub(replaced, text)

@@ -77,7 +77,7 @@ class Connection:
         return payload
 
     def open(self) -> OpenAI:
-        """The client. The first request opens it otherwise, and then takes longer by the time the library needs to load."""
+        """The client, opened if need be; the first time this takes as long as loading the library does."""
         with self._opening:
             if self._client is None:
                 self._client = self._open()

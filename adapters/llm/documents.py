@@ -64,7 +64,8 @@ def _decoded(text: str) -> object:
     for _ in range(2):
         if not isinstance(value, str):
             break
-        value = _unquoted(value) if value.strip().startswith('"') else json_in(value) or value
+        decoded = _unquoted(value) if value.strip().startswith('"') else json_in(value)
+        value = value if decoded is None else decoded
     return value
 
 

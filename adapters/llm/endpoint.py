@@ -10,6 +10,7 @@ import json
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -19,6 +20,7 @@ from adapters.llm.connection import Connection
 from adapters.llm.failures import ParameterRefused, one_line, unusable
 from adapters.llm.replies import ChatReply, ToolUse, counted, json_in, read_reply
 from adapters.llm.storable_text import storable_json
+from adapters.llm.tool_schema import plain_schema
 from application.ports import MindFailed
 from domain.usage import ModelCall
 
@@ -85,16 +87,19 @@ class Endpoint:
         from instructor.core.exceptions import InstructorRetryException
 
         logging.getLogger("instructor").setLevel(logging.CRITICAL)  # it logs as errors what is raised here
+        wanted, parameters = _as_tool(answer)
         replies: list[ChatReply] = []
 
         def create(**request: Any) -> ChatCompletion:
-            replies.append(self._ask(request, purpose, paid))
-            return _completion(replies[-1], request["tools"][0]["function"]["name"])
+            function = {**request["tools"][0]["function"], "parameters": parameters}
+            replies.append(self._ask({**request, "tools": [{"type": "function", "function": function}]}, purpose, paid))
+            return _completion(replies[-1], function["name"])
 
         # Tools, because that is what most endpoints offer and what the reflect loop needs anyway.
         ask = instructor.patch(create=create, mode=instructor.Mode.TOOLS)
         try:
-            return ask(response_model=answer, messages=list(messages), max_retries=1, strict=False)
+            given = ask(response_model=wanted, messages=list(messages), max_retries=1, strict=False)
+            return answer.model_construct(**dict(given))  # `given` is of the library's subclass
         except InstructorRetryException as error:
             if isinstance(error.__cause__, MindFailed):
                 raise error.__cause__ from error.__cause__.__cause__
@@ -106,11 +111,12 @@ class Endpoint:
             raise failure from error
 
     def _ask(self, request: Mapping[str, Any], purpose: str, paid: list[ModelCall]) -> ChatReply:
+        sent = self._options["temperature"]
         try:
             try:
                 return self._count(request, purpose, paid)
             except ParameterRefused as refused:
-                if refused.parameter != "temperature" or self._options["temperature"] is None:
+                if refused.parameter != "temperature" or sent is None:
                     raise
                 self._options["temperature"] = None
                 return self._count(request, purpose, paid)
@@ -143,6 +149,16 @@ class Endpoint:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@lru_cache(maxsize=64)
+def _as_tool(answer: type[Typed]) -> tuple[type[Typed], dict[str, Any]]:
+    """The library's subclass of the type and the parameters of its tool; kept, for building them takes milliseconds."""
+    import instructor
+
+    parameters = plain_schema(answer.model_json_schema())
+    parameters.pop("description", None)  # that of the tool already says it
+    return instructor.response_schema(answer), parameters
 
 
 def _completion(reply: ChatReply, tool: str) -> ChatCompletion:

@@ -36,6 +36,8 @@ class _Rejected(Exception):
 class LlmReflectPolicy:
     """A ReflectPolicy. An unusable reply is asked for once more, with what was wrong with it; a second one fails."""
 
+    deterministic = False
+
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self.engine = endpoint.model

@@ -32,8 +32,6 @@ def first_period(text: str, said_at: datetime | None) -> Period | None:
     """The first date in a text, extended to a range when another one follows with "to", "until" and the like.
 
     `said_at` is what "yesterday" or "two weeks ago" count from; with None such words give no date."""
-    if not _HINT.search(text):
-        return None
     explicit = list(_explicit_mentions(text))
     relative = _first_relative(text, said_at.astimezone(UTC).date()) if said_at is not None else None
     first = min([*explicit, *([relative] if relative else [])], key=lambda it: (it.begin, -it.end), default=None)
@@ -80,43 +78,46 @@ def _between(first: date, last: date) -> Period:
 
 # --- explicit dates -------------------------------------------------------------------------------------------------
 
-_MONTH_NAMES = (
-    "january february march april may june july august september october november december".split()  # noqa: SIM905
-)
-_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
+_MONTH_NAMES = "january february march april may june july august september october november december"
+_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES.split(), 1)}
 _MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
 _YEAR = r"(?P<year>[12]\d{3})"
 _DAYS = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:\s?[-–—]\s?(?P<last>\d{1,2})(?:st|nd|rd|th)?)?"
-_CLOCK = r"(?:[T ](?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d{1,9})?)?\s?(?P<zone>Z|[+-]\d{2}:?\d{2})?)"
+_CLOCK = (
+    r"(?:[T ](?P<hour>\d{2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d{1,9})?)?\s?(?P<zone>Z|[+-]\d{2}:?\d{2})?)"
+)
 # Digits, letters and joints of ASCII only, because in "于2024-05-12发布" a date stands between letters.
 _NOT_INSIDE = r"(?<![A-Za-z0-9_./-])"
 _NOT_GOING_ON = r"(?![0-9]|[-/][0-9])"
 
+# Each with the characters one of which it needs: most sentences are spared most patterns.
 _EXPLICIT = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"{_NOT_INSIDE}{_YEAR}-(?P<month>\d{{2}})(?:-(?P<day>\d{{2}}){_CLOCK}?)?{_NOT_GOING_ON}",
-        rf"{_NOT_INSIDE}{_YEAR}/(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}}){_CLOCK}?{_NOT_GOING_ON}",
-        rf"(?<![0-9]){_YEAR}\s?[年년](?:\s?(?P<month>\d{{1,2}})\s?[月월](?:\s?(?P<day>\d{{1,2}})\s?[日号號일])?)?",
-        rf"(?<![A-Za-z0-9.,/-]){_DAYS}\s(?:of\s)?{_MONTH},?\s{_YEAR}\b",
-        rf"\b{_MONTH}\s{_DAYS},?\s{_YEAR}\b",
-        rf"\b{_MONTH},?\s(?:of\s)?{_YEAR}\b",
+    (needed, re.compile(pattern, re.IGNORECASE))
+    for needed, pattern in (
+        ("-", rf"{_NOT_INSIDE}{_YEAR}-(?P<month>\d{{2}})(?:-(?P<day>\d{{2}}){_CLOCK}?)?{_NOT_GOING_ON}"),
+        ("/", rf"{_NOT_INSIDE}{_YEAR}/(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}}){_CLOCK}?{_NOT_GOING_ON}"),
+        (
+            "年년",
+            rf"(?<!\d){_YEAR}\s?[年년](?:\s?(?P<month>\d{{1,2}})\s?[月월](?:\s?(?P<day>\d{{1,2}})\s?[日号號일])?)?",
+        ),
+        (" ", rf"(?<![A-Za-z0-9.,/-]){_DAYS}\s(?:of\s)?{_MONTH},?\s{_YEAR}\b"),
+        (" ", rf"\b{_MONTH}\s{_DAYS},?\s{_YEAR}\b"),
+        (" ", rf"\b{_MONTH},?\s(?:of\s)?{_YEAR}\b"),
     )
 )
-
-_HINT = re.compile(
-    r"[12]\d{3}|\bago\b|\b(?:last|previous|this|next)\s|today|tonight|yesterday|tomorrow|[今昨明前后後上本下去]",
-    re.IGNORECASE,
-)
+_SOME_YEAR = re.compile(_YEAR)
 
 
 def _explicit_mentions(text: str) -> Iterator[_Mention]:
-    for pattern in _EXPLICIT:
-        for match in pattern.finditer(text):
-            period = _explicit_period(match.groupdict())
-            if period is not None:
-                yield _Mention(match.start(), match.end(), period)
+    if not _SOME_YEAR.search(text):
+        return
+    for needed, pattern in _EXPLICIT:
+        if any(character in text for character in needed):
+            for match in pattern.finditer(text):
+                period = _explicit_period(match.groupdict())
+                if period is not None:
+                    yield _Mention(match.start(), match.end(), period)
 
 
 def _explicit_period(parts: dict[str, str | None]) -> Period | None:
@@ -162,7 +163,7 @@ def _extended(text: str, first: _Mention, explicit: list[_Mention]) -> Period:
     return Period(first.period.start, max(ends)) if ends else first.period
 
 
-# --- dates relative to when it was said --------------------------------------------------------------------------------
+# --- dates relative to when it was said -------------------------------------------------------------------------------
 
 _UNITS: dict[str, Callable[[date, int], Period]] = {
     "day": lambda today, shift: day(today + timedelta(days=shift)),
@@ -225,7 +226,15 @@ _RELATIVE = re.compile(
 )
 
 
+_RELATIVE_HINT = re.compile(
+    r"\bago\b|\b(?:last|previous|this|next)\s|day\b|tonight|tomorrow|[今昨明前后後上本下去][天日周个月年]",
+    re.IGNORECASE,
+)
+
+
 def _first_relative(text: str, today: date) -> _Mention | None:
+    if not _RELATIVE_HINT.search(text):
+        return None
     for match in _RELATIVE.finditer(text):
         try:
             return _Mention(match.start(), match.end(), _relative_period(match, today))
@@ -248,7 +257,7 @@ def _relative_period(match: re.Match[str], today: date) -> Period:
 
 
 def _weekday(today: date, name: str, shift: int) -> Period:
-    """"last Friday" is the latest Friday before today, "next" the first after it, "this" the one of the running week."""
+    """Of a Friday, "last" is the latest before today, "next" the first after it, "this" that of the running week."""
     ahead = _WEEKDAYS.index(name) - today.weekday()
     if shift < 0:
         ahead = ahead % 7 - 7

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal
 
 from adapters.offline.dates import Period
-from adapters.offline.sentences import ends_like_a_sentence, is_cjk, split_sentences
+from adapters.offline.sentences import ends_like_a_sentence, split_sentences
 from adapters.offline.speakers import Utterance, speakers, utterance
 from adapters.offline.tables import cells_of, row_text, starts_table
+from adapters.offline.wraps import unwrapped, wrap_width
 
 Kind = Literal["prose", "heading", "item", "row"]
 
@@ -38,6 +38,8 @@ class Passage:
     """When the speaker's line says it was said."""
     carried: bool = False
     """Its last sentence leads every item of the list below it, and so needs no fact of its own."""
+    level: int = 0
+    """Of a heading, 1 to 6."""
     label: bool = False
     """A heading that only names what is below it."""
 
@@ -55,6 +57,7 @@ def passages_of(content: str, *, known: Sequence[str] = (), context: str | None 
 _LINK_DEFINITION = re.compile(r" {0,3}\[(?!\^)[^\[\]]+\]:\s+(?:<[^<>]*>|[^\s<]*[/#]\S*)(?:\s+[\"'(].*)?$")
 _QUOTE = re.compile(r"\s{0,3}(?:>\s?)+")
 _ITEM = re.compile(r"(?P<indent>\s*)(?:[-*+•‣▪]|\d{1,3}[.)])\s+(?P<text>.*)", re.DOTALL)
+_NUMBERING = re.compile(r"^\d{1,3}(?:(?:\.\d{1,3})*[.)]|(?:\.\d{1,3})+)\s+(?=\S)")
 _FENCE = re.compile(r"[\s>]*(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)", re.DOTALL)
 
 
@@ -90,52 +93,24 @@ def _longest_closing_after(lines: list[str]) -> list[dict[str, int]]:
     return after
 
 
-def _atx_title(line: str) -> str | None:
-    stripped = line.strip()
-    hashes = len(stripped) - len(stripped.lstrip("#"))
-    if not 1 <= hashes <= 6 or (len(stripped) > hashes and not stripped[hashes].isspace()):
+def _unquoted(line: str) -> str:
+    quote = _QUOTE.match(line) if ">" in line[:4] else None
+    return line[quote.end() :] if quote else line
+
+
+def _atx_heading(text: str) -> tuple[int, str] | None:
+    """Level and title of a heading written as `## Title ##`."""
+    level = len(text) - len(text.lstrip("#"))
+    if not 1 <= level <= 6 or text[level : level + 1] not in ("", " "):
         return None
-    title = stripped[hashes:].strip()
+    title = _NUMBERING.sub("", text[level:].strip())
     unclosed = title.rstrip("#")
-    return unclosed.rstrip() if unclosed != title and (not unclosed or unclosed[-1].isspace()) else title
+    return level, unclosed.rstrip() if unclosed[-1:] in ("", " ") else title
 
 
 def _is_rule(line: str) -> bool:
     marks = line.replace(" ", "").replace("\t", "")
     return len(marks) >= 3 and marks[0] in "-*_=" and marks == marks[0] * len(marks)
-
-
-# --- soft wraps -------------------------------------------------------------------------------------------------------
-
-_NARROWEST_WRAP = 40
-"""Lines of a paragraph that are all shorter than this were broken on purpose, not to fit."""
-
-
-def _unwrapped(lines: list[str]) -> list[str]:
-    """The lines of a paragraph, joined where an editor broke them to fit: the next word would have gone past the
-    longest line, or the line stops at a comma and goes on in small letters. Every other line break is meant."""
-    width = max(map(len, lines))
-    runs: list[list[str]] = []
-    for before, line in zip(["", *lines], lines, strict=False):
-        if runs and _is_soft(before, line, width):
-            runs[-1].append(line)
-        else:
-            runs.append([line])
-    return [_joined(run) for run in runs]
-
-
-def _is_soft(before: str, line: str, width: int) -> bool:
-    if before.endswith((",", ";", "，", "、")) and line[0].islower():
-        return True
-    first_word = 1 if is_cjk(line[0]) else len(line.split(" ", 1)[0]) + 1
-    return width >= _NARROWEST_WRAP and len(before) + first_word > width
-
-
-def _joined(run: list[str]) -> str:
-    parts = [run[0]]
-    for before, line in zip(run, run[1:], strict=False):
-        parts.append(line if is_cjk(before[-1]) and is_cjk(line[0]) else f" {line}")
-    return "".join(parts)
 
 
 # --- the reader -------------------------------------------------------------------------------------------------------
@@ -144,8 +119,8 @@ def _joined(run: list[str]) -> str:
 @dataclass(slots=True)
 class _Item:
     indent: int
-    passage: Passage | None
-    """What its text became; None while it is still being read."""
+    passage: Passage | None = None
+    """What its first run of text became; None while that is still being read."""
 
 
 class _Reader:
@@ -154,11 +129,12 @@ class _Reader:
     def __init__(self, lines: list[str], speaking: frozenset[str]) -> None:
         self._lines = lines
         self._speaking = speaking
+        self._wrap = wrap_width(lines)
         self._passages: list[Passage] = []
         self._open: list[str] = []
         self._items: list[_Item] = []
         self._announcement: Passage | None = None
-        self._heading = ""
+        self._heading: Passage | None = None
         self._speaker = ""
         self._said: Period | None = None
         self._stamp = ""
@@ -168,64 +144,62 @@ class _Reader:
         while number < len(self._lines):
             number += self._take(number)
         self._close()
+        self._end_section(0)
         return self._passages
 
     def _take(self, number: int) -> int:
         """Reads what starts at a line; returns how many lines that was."""
-        line = _QUOTE.sub("", self._lines[number], count=1)
+        line = _unquoted(self._lines[number])
         text = " ".join(line.split())
         if not text:
             self._close()
-            return 1
-        title = self._title(text)
-        if title is not None:
-            self._take_heading(title)
-            return 1
-        if _is_rule(text):
-            self._close()
-            return 1
-        following = self._lines[number + 1] if number + 1 < len(self._lines) else None
-        if starts_table(line, _QUOTE.sub("", following, count=1) if following else None):
+        elif heading := self._underlined(text) or _atx_heading(text):
+            self._take_heading(*heading)
+        elif _is_rule(text):
+            self._end_list()
+        elif "|" in line and number + 1 < len(self._lines) and starts_table(line, _unquoted(self._lines[number + 1])):
             return self._take_table(number)
-        said = utterance(text)
-        if said is not None and said.speaker.casefold() in self._speaking:
+        elif (said := utterance(text)) is not None and said.speaker.casefold() in self._speaking:
             self._take_utterance(said)
-        elif match := _ITEM.fullmatch(line):
-            self._take_item(len(match["indent"].expandtabs(4)), " ".join(match["text"].split()))
+        elif item := _ITEM.fullmatch(line):
+            self._take_item(len(item["indent"].expandtabs(4)), " ".join(item["text"].split()))
         else:
             self._take_line(text, indented=line[:1].isspace())
         return 1
 
-    def _title(self, text: str) -> str | None:
-        """The heading that a line is, or that it makes of the single line above it by underlining it."""
-        underlined = len(self._open) == 1 and not self._items and len(text) > 1 and text in ("=" * len(text), "-" * len(text))
-        return self._open.pop() if underlined else _atx_title(text)
+    def _underlined(self, text: str) -> tuple[int, str] | None:
+        """The heading that a line makes of the single line above it."""
+        if len(self._open) != 1 or self._items or self._speaker or not _is_rule(text) or text[0] not in "=-":
+            return None
+        return 1 if text[0] == "=" else 2, self._open.pop()
 
-    def _take_heading(self, title: str) -> None:
+    def _take_heading(self, level: int, title: str) -> None:
         self._end_list()
+        self._end_section(level)
         self._speaker, self._said = "", None
-        if title:
-            self._heading = title
-            self._add(Passage(title, "heading", label=True))
+        self._heading = Passage(title, "heading", level=level, label=_only_names(title, level))
+        self._passages.append(self._heading)
+
+    def _end_section(self, level: int) -> None:
+        """A heading with nothing below it, not even a deeper heading, is no label but says something itself."""
+        last = self._passages[-1] if self._passages else None
+        if last is not None and last.kind == "heading" and last.level >= level:
+            last.label = False
 
     def _take_table(self, number: int) -> int:
         self._end_list()
-        header = cells_of(_QUOTE.sub("", self._lines[number], count=1))
-        rows = 0
-        for line in self._lines[number + 2 :]:
-            bare = _QUOTE.sub("", line, count=1)
-            if "|" not in bare:
-                break
-            rows += 1
-            self._add(self._passage(" ".join(row_text(header, cells_of(bare)).split()), "row"))
-        if not rows:
-            self._add(self._passage("; ".join(header), "row"))
-        return rows + 2
+        header = cells_of(_unquoted(self._lines[number]))
+        end = number + 2
+        while end < len(self._lines) and "|" in (row := _unquoted(self._lines[end])):
+            self._add(" ".join(row_text(header, cells_of(row)).split()), "row")
+            end += 1
+        if end == number + 2:
+            self._add("; ".join(header), "row")
+        return end - number
 
     def _take_utterance(self, said: Utterance) -> None:
         self._end_list()
-        self._speaker, self._said = said.speaker, said.said
-        self._stamp = said.unread_stamp
+        self._speaker, self._said, self._stamp = said.speaker, said.said, said.unread_stamp
         if said.text:
             self._open.append(said.text)
 
@@ -233,7 +207,7 @@ class _Reader:
         self._close()
         while self._items and self._items[-1].indent >= indent:
             self._items.pop()
-        self._items.append(_Item(indent, None))
+        self._items.append(_Item(indent))
         if text:
             self._open.append(text)
 
@@ -249,39 +223,37 @@ class _Reader:
 
     def _close(self) -> None:
         """Ends the paragraph or item that is open."""
-        runs = _unwrapped(self._open) if self._open else []
+        runs = unwrapped(self._open, self._wrap)
         self._open.clear()
         for run in runs:
-            if self._stamp:
-                run, self._stamp = f"{self._stamp} {run}", ""
-            passage = self._passage(run, "item" if self._items else "prose")
+            text = f"{self._stamp} {run}" if self._stamp else run
+            self._stamp = ""
             if self._items:
-                self._add_item(passage)
+                self._add_item(text)
             else:
-                self._add(passage)
-                self._announcement = passage
+                self._announcement = self._add(text, "prose")
 
-    def _add_item(self, passage: Passage) -> None:
-        item = self._items[-1]
-        if item.passage is None:
-            item.passage = passage
-            above = self._items[-2].passage if len(self._items) > 1 else self._announcement
-            if above is not None:
-                passage.lead = _lead_of(above)
-                above.carried = above.carried or bool(passage.lead)
-        self._add(passage)
+    def _add_item(self, text: str) -> None:
+        passage, item = self._add(text, "item"), self._items[-1]
+        if item.passage is not None:
+            return
+        item.passage = passage
+        above = self._items[-2].passage if len(self._items) > 1 else self._announcement
+        if above is not None:
+            passage.lead = _lead_of(above)
+            above.carried = above.carried or bool(passage.lead)
 
-    def _passage(self, text: str, kind: Kind) -> Passage:
-        return Passage(text, kind, heading=self._heading, speaker=self._speaker, said=self._said)
-
-    def _add(self, passage: Passage) -> None:
-        if self._passages and passage.kind == "heading":
-            self._end_section()
+    def _add(self, text: str, kind: Kind) -> Passage:
+        heading = self._heading.text if self._heading else ""
+        passage = Passage(text, kind, heading=heading, speaker=self._speaker, said=self._said)
         self._passages.append(passage)
+        return passage
 
-    def _end_section(self) -> None:
-        """A heading with nothing below it is no label but says something itself."""
-        self._passages[-1].label = False
+
+def _only_names(title: str, level: int) -> bool:
+    """Whether a heading is a name ("Storage", or the title of the page) rather than a statement ("We store events")."""
+    words, letters = (6, 60) if level == 1 else (3, 30)
+    return len(title.split()) < words and len(title) <= letters and not ends_like_a_sentence(title)
 
 
 def _lead_of(above: Passage) -> str:

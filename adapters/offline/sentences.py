@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from adapters.offline.common_words import word_set
+
 LONGEST_SENTENCE = 1000
 """Characters of a sentence at most; a longer one is cut at clauses, so that one fact stays a thing one can read."""
 
@@ -17,18 +19,18 @@ _OPENERS = re.compile(r"[\s\"'“‘«(\[（「『【《*_`]*")
 _WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
 
-_NEVER_LAST = frozenset(
+_NEVER_LAST = word_set(
     "dr mr mrs ms mx prof rev hon gen col sgt lt capt gov sen rep messrs mme mlle st mt vs e.g i.e cf viz approx ca"
-    " bzw z.b d.h u.a p.ex resp incl excl".split()
+    " bzw z.b d.h u.a p.ex resp incl excl"
 )
-_BEFORE_A_NUMBER = frozenset(
-    "no nos nr fig figs vol p pp sec ch art eq ver v ext tel op para jan feb mar apr jun jul aug sep sept oct nov dec".split()
+_BEFORE_A_NUMBER = word_set(
+    "no nos nr fig figs vol p pp sec ch art eq ver v ext tel op para jan feb mar apr jun jul aug sep sept oct nov dec"
 )
-_SOMETIMES_LAST = frozenset("inc ltd co corp llc bros jr sr al dept est ave blvd rd a.m p.m ph.d".split())
-_STARTERS = frozenset(
+_SOMETIMES_LAST = word_set("inc ltd co corp llc bros jr sr al dept est ave blvd rd a.m p.m ph.d")
+_STARTERS = word_set(
     "the a an this that these those it he she they we i you in on at by for from with without after before when while"
     " if as since because but and or so then there here however meanwhile also now today yesterday tomorrow what who"
-    " how why where which our my his her their its no not all some many most each every another both".split()
+    " how why where which our my his her their its no not all some many most each every another both"
 )
 _INITIALS = re.compile(r"(?:[A-Za-z]\.)*[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]")
 
@@ -72,8 +74,8 @@ def _ends_sentence(prose: str, start: int, match: re.Match[str]) -> bool:
         return mark[-1] in "!?" and (is_cjk(following) or is_cjk(prose[match.start() - 1 : match.start()]))
     opening = _OPENERS.match(prose, end)
     begin = opening.end() if opening else end
-    if prose[begin : begin + 1].islower():
-        return False
+    if prose[begin : begin + 1].islower() and prose[begin - 1] != "`":
+        return False  # inside code a small letter says nothing
     return mark != "." or not _is_abbreviation(prose, start, match.start(), begin)
 
 
@@ -104,7 +106,7 @@ def _word_before(prose: str, start: int, stop: int) -> str:
     return prose[begin:stop]
 
 
-# --- sentences that are too long ----------------------------------------------------------------------------------------
+# --- sentences that are too long --------------------------------------------------------------------------------------
 
 _CLAUSE_ENDS = (("; ", "；", ": ", "："), (", ", "，", "、"), (" — ", " – ", " - "), (" ",))
 

@@ -10,23 +10,25 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from adapters.offline.common_words import word_set
 from adapters.offline.dates import Period, instant
 from adapters.offline.sentences import ends_like_a_sentence, is_cjk
 
 ASSISTANTS = frozenset({"assistant", "ai", "ai assistant"})
 _ROLES = ASSISTANTS | {"user", "human"}
-_LABELS = frozenset(
+_LABELS = word_set(
     "note notes warning caution tip todo example examples status owner date due title summary priority type name role"
-    " version author subject topic location time place decision reason result question answer q a problem solution cause"
-    " fix impact action actions risk context consequence consequences description details source link url email phone"
-    " address from to cc re input output usage default update important tags category id key value step total".split()
+    " version author subject topic location time place decision reason result question answer q a problem solution"
+    " cause fix impact action actions risk context consequence consequences description details source link url email"
+    " phone address from to cc re input output usage default update important tags category id key value step total"
 )
 _CONVERSATION = re.compile(
-    r"\b(?:chat|conversation|transcript|dialog(?:ue)?|messages?|call|meeting|interview|thread|discussion)\b", re.IGNORECASE
+    r"\b(?:chat|conversation|transcript|dialog(?:ue)?|messages?|call|meeting|interview|thread|discussion)\b",
+    re.IGNORECASE,
 )
 _FIRST_OR_SECOND_PERSON = re.compile(r"\b(?:I|you|we|my|your|our)\b|[我你您私]")
 _LINE = re.compile(
-    r"\s*(?P<stamp>\[[^\[\]]{4,40}\]|\([^()]{4,40}\)|\d{4}-\d\d-\d\d[T ]\d\d:\d\d[0-9:.+Z-]*)?\s*[-–—]?\s*"
+    r"\s*(?:(?P<stamp>\[[^\[\]]{4,40}\]|\([^()]{4,40}\)|\d{4}-\d\d-\d\d[T ]\d\d:\d\d[0-9:.+Z-]*)\s*(?:[-–—]\s+)?)?"
     r"(?P<bold>\*\*)?(?P<name>@?[^\W\d_][^:：\n*\[\]()<>|/\\\"`]{0,39})(?P=bold)?"
     r"(?:：|:(?=\s|\*\*|$))(?:\*\*)?(?P<text>.*)",
     re.DOTALL,

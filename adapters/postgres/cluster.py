@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 
 from adapters.postgres.binaries import Binaries, copy_binaries
 from adapters.postgres.data_folder import DataFolder, write_whole
@@ -102,10 +103,11 @@ def _run_initdb(target: str, binaries: Binaries, account: Account | None) -> Non
         output, _ = process.communicate()
     if process.returncode != 0:
         _remove_tree(target)
-        complaint = last_complaint(output.decode(errors="replace")) or f"initdb ended with {process.returncode}"
+        os.write(sys.stderr.fileno(), output)
+        complaint = first_complaint(output.decode(errors="replace")) or f"initdb ended with {process.returncode}."
         raise DatabaseUnavailable(
-            f"PostgreSQL could not make its folder {target}: {complaint} "
-            "Free some disk space, or choose another folder with PALIMPSEST_DATA_DIR."
+            f"PostgreSQL could not make a database in {os.path.dirname(target)}: {complaint} "
+            "Mend that, or choose another folder with PALIMPSEST_DATA_DIR."
         )
 
 
@@ -193,9 +195,9 @@ def read_end(path: str, start: int = 0) -> str:
         return file.read().decode(errors="replace")
 
 
-def last_complaint(output: str) -> str | None:
-    """The last line in which a program of PostgreSQL says what went wrong."""
-    for line in reversed(output.splitlines()):
+def first_complaint(output: str) -> str | None:
+    """What a program of PostgreSQL says went wrong first; what follows are the consequences."""
+    for line in output.splitlines():
         for mark in ("PANIC: ", "FATAL: ", "ERROR: ", "error: "):
             if mark in line:
                 return line.split(mark, 1)[1].strip().rstrip(".") + "."

@@ -81,11 +81,12 @@ class EmbeddedPostgres:
         """Joins or starts the server without waiting for it. Raises DatabaseUnavailable."""
         if self._joined:
             return
+        self._starter = self._watcher = None  # in a forked child these are remains of its parent
         with self._left_on_error():
             self._folder.create()
             self._users = self._join()
             if (lock := self._folder.try_supervisor_lock()) is not None:
-                self._start_supervisor(lock)
+                self._starter = self._begin_supervisor(lock)
 
     def wait_ready(self) -> str:
         """Waits until the server launched before takes connections. Returns how to connect, as libpq wants it.
@@ -168,34 +169,43 @@ class EmbeddedPostgres:
             return action()
 
     def _start_supervisor(self, lock: FileLock) -> None:
-        """Starts a supervisor that owns the lock from now on."""
+        """Starts a supervisor that owns the lock from now on. Raises DatabaseUnavailable, OSError."""
+        self._check_begun(self._begin_supervisor(lock))
+
+    def _begin_supervisor(self, lock: FileLock) -> "subprocess.Popen[bytes]":
+        """The first half of starting a supervisor: the process that parts from us as soon as the supervisor runs."""
         with lock, self._folder.open_supervisor_log() as output:
             self._folder.remove_failure()
             binaries = installed_binaries()
             code = str(Path(__file__).resolve().parents[2])
             place = [self._folder.path, binaries.site, binaries.version, str(lock.descriptor)]
-            self._starter = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", _SUPERVISE, code, *place, self._unprivileged_user or ""],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                cwd="/",
-                env=plain_environment(),
-                start_new_session=True,  # an interrupt from the terminal is for us only
-                pass_fds=(lock.descriptor,),
-            )
+            try:
+                return subprocess.Popen(
+                    [sys.executable, "-I", "-S", "-c", _SUPERVISE, code, *place, self._unprivileged_user or ""],
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    cwd="/",
+                    env=plain_environment(),
+                    start_new_session=True,  # an interrupt from the terminal is for us only
+                    pass_fds=(lock.descriptor,),
+                )
+            except OSError as error:
+                raise self._no_supervisor(error.strerror or str(error)) from error
 
-    def _check_starter(self) -> None:
-        """Raises DatabaseUnavailable if the supervisor did not come to life; it parts from us once it has."""
-        if self._starter is not None and self._starter.wait() != 0:
-            raise DatabaseUnavailable(
-                f"The supervisor of the database did not start with {sys.executable}. "
-                f"See {self._folder.supervisor_log}."
-            )
-        self._starter = None
+    def _check_begun(self, starter: "subprocess.Popen[bytes]") -> None:
+        if starter.wait() > 0:  # below zero it was killed: no reason not to try again
+            raise self._no_supervisor(f"see {self._folder.supervisor_log}")
+
+    def _no_supervisor(self, reason: str) -> DatabaseUnavailable:
+        return DatabaseUnavailable(
+            f"The supervisor of the database does not start with the Python {sys.executable!r}: {reason}. "
+            "Install Palimpsest anew, or name a PostgreSQL server in DATABASE_URL."
+        )
 
     def _wait_for_database(self) -> str:
-        self._check_starter()
+        if self._starter is not None:
+            self._check_begun(self._starter)
         began = time.monotonic()
         replaced = 0
         while True:
@@ -221,7 +231,6 @@ class EmbeddedPostgres:
             if failure is not None:
                 raise DatabaseUnavailable(failure)
             self._start_supervisor(lock)
-        self._check_starter()
 
     def _watch(self) -> None:
         """Replaces a supervisor that was killed, as long as we use the server."""
@@ -233,7 +242,6 @@ class EmbeddedPostgres:
                     continue
                 _logger.warning("the supervisor of the database in %s has ended; starting another", self._folder.path)
                 self._start_supervisor(lock)
-                self._check_starter()
             except (OSError, DatabaseUnavailable) as error:
                 _logger.error("cannot start a supervisor for the database in %s: %s", self._folder.path, error)
             pause = min(_LONGEST_WATCH, 2 * pause)
@@ -246,7 +254,6 @@ class EmbeddedPostgres:
                     if living_postmaster(self._folder.cluster) is None:
                         return
                     self._start_supervisor(lock)  # the last one was killed, and somebody must stop its server
-                self._check_starter()
             time.sleep(_POLL)
 
     def _nobody_is_left(self) -> bool:

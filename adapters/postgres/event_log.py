@@ -90,6 +90,11 @@ class PostgresEventLog:
         notifications = self._recorder.select_notifications(position, limit, inclusive_of_start=False)
         return [to_recorded(each, each.id) for each in notifications]
 
+    def lock(self, streams: Sequence[StreamId], tx: Transaction) -> None:
+        """Advisory locks in one order for everybody; whoever appends without them is still caught by the version."""
+        keys = sorted(stream.uuid.int % 2**63 for stream in streams)
+        connection_of(tx).execute("SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) AS key", (keys,))
+
     def append(self, appends: Sequence[StreamAppend], context: Context, tx: Transaction) -> None:
         """Records events, folds read models and queues jobs, all in `tx`. Raises StaleVersion."""
         connection = connection_of(tx)

@@ -48,8 +48,6 @@ EVENT_TYPES: Mapping[str, type[Event]] = _event_types()
 
 def to_stored(stream: StreamId, version: int, event: Event, context: Context) -> StoredEvent:
     """Raises UnstorableEvent for text PostgreSQL cannot hold, ValidationError for a payload that breaks its model."""
-    payload = event.model_dump(mode="json", by_alias=True)
-    type(event).model_validate(payload)
     envelope = {
         "schema": type(event).SCHEMA,
         "stream": stream.kind,
@@ -61,12 +59,14 @@ def to_stored(stream: StreamId, version: int, event: Event, context: Context) ->
         "occurred_at": context.now.isoformat(),
     }
     try:
+        payload = event.model_dump(mode="json", by_alias=True)
+        type(event).model_validate(payload)
         state = json.dumps(
             {"envelope": envelope, "payload": payload}, ensure_ascii=False, separators=(",", ":")
         ).encode()
     except UnicodeEncodeError as error:
         raise UnstorableEvent(f"{event.TOPIC} holds a lone surrogate; replace it before recording") from error
-    if b"\\u0000" in state and _has_nul(payload):
+    if b"\\u0000" in state and _has_nul([envelope, payload]):
         raise UnstorableEvent(f"{event.TOPIC} holds a NUL character; remove it before recording")
     return StoredEvent(originator_id=stream.uuid, originator_version=version, topic=event.TOPIC, state=state)
 
@@ -95,7 +95,7 @@ def to_recorded(stored: StoredEvent, position: int = 0) -> Recorded:
             cause=envelope["cause"],
             occurred_at=datetime.fromisoformat(envelope["occurred_at"]),
         )
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise UnreadableEvent(
             f"event {stored.originator_version} of stream {stored.originator_id} ({stored.topic}) is unreadable: {error}"
         ) from error

@@ -24,7 +24,7 @@ def check_server(conninfo: str) -> None:
     parameters = _parse(conninfo)
     timeout = int(parameters.get("connect_timeout") or _CONNECT_TIMEOUT)
     try:
-        connection = psycopg.connect(conninfo, connect_timeout=timeout)
+        connection = psycopg.connect(conninfo, connect_timeout=timeout, autocommit=True)
     except psycopg.Error as error:
         raise DatabaseUnavailable(_refusal(error, parameters)) from None  # the cause's text is not checked for secrets
     with connection:
@@ -125,6 +125,7 @@ def _check_vector(connection: psycopg.Connection) -> None:
         )
     with suppress(psycopg.errors.DuplicateObject), connection.transaction(force_rollback=True):
         try:
+            connection.execute("SET LOCAL lock_timeout = '10s'")
             connection.execute("CREATE EXTENSION vector")
         except psycopg.errors.InsufficientPrivilege:
             raise DatabaseUnavailable(

@@ -49,7 +49,8 @@ def is_recovering(folder: DataFolder) -> bool:
     socket_folder = _trusted_socket_folder(folder)
     if socket_folder is None:
         return False
-    return pq.PGconn.ping(_conninfo(socket_folder, _MAINTENANCE_DATABASE).encode()) == pq.Ping.REJECT
+    conninfo = f"{_conninfo(socket_folder, _MAINTENANCE_DATABASE)} connect_timeout={_CONNECT_TIMEOUT}"
+    return pq.PGconn.ping(conninfo.encode()) == pq.Ping.REJECT
 
 
 def _conninfo(socket_folder: str, database: str) -> str:

@@ -21,21 +21,31 @@ class Account:
         os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def ask(self, question: Callable[[], str | None]) -> str | None:
-        """Answers the question as this account, in a child process. Only the system knows all its access rules."""
+        """Answers the question as this account, in a child process: only the system knows all its access rules.
+
+        Raises DatabaseUnavailable when we may not become this account.
+        """
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
+            status = 1
             try:
                 os.setgroups([])
                 os.setgid(self.gid)
                 os.setuid(self.uid)
                 os.write(writing, os.fsencode(question() or ""))
+                status = 0
             finally:
-                os._exit(0)
+                os._exit(status)
         os.close(writing)
         with open(reading, "rb") as answer:
             text = os.fsdecode(answer.read())
-        os.waitpid(child, 0)
+        if os.waitpid(child, 0)[1] != 0:
+            raise DatabaseUnavailable(
+                f"PostgreSQL must not run as root, and root may not become the account {self.name} here, as in a "
+                "container without CAP_SETUID and CAP_SETGID. Start Palimpsest as a normal user, or name a PostgreSQL "
+                "server in DATABASE_URL."
+            )
         return text or None
 
 

@@ -67,16 +67,20 @@ class Supervisor:
 
     def _keep_serving(self) -> None:
         failures, ever_ready = 0, False
+        # Even if nobody is left already: the last user may have started us just to stop a server without supervisor.
+        self._postmaster = self._adopt()
         while not self._nobody_left.is_set():
-            self._postmaster = self._adopt() or self._start()
-            if self._serve(self._postmaster):
-                failures, ever_ready = 0, True
-                log("the server has ended" if not self._nobody_left.is_set() else "nobody is left")
-                continue
-            failures += 1
+            self._postmaster = self._postmaster or self._start()
+            ready = self._serve(self._postmaster)
+            if self._nobody_left.is_set():
+                return
+            log(f"the server has ended, process {self._postmaster.pid}")
+            self._postmaster = None
+            failures, ever_ready = (0, True) if ready else (failures + 1, ever_ready)
             if failures >= _FIRST_STARTS and not ever_ready:
                 raise DatabaseUnavailable(self._reason())
-            self._nobody_left.wait(min(_LONGEST_PAUSE, 0.1 * 2 ** min(failures, 10)))
+            if failures:
+                self._nobody_left.wait(min(_LONGEST_PAUSE, 0.1 * 2 ** min(failures, 10)))
 
     def _adopt(self) -> Postmaster | None:
         """The server that outlived its supervisor, if there is one that can be reached."""
@@ -119,7 +123,7 @@ class Supervisor:
             if not ready and is_ready(postmaster.pid, self._folder.cluster):
                 ready = True
                 self._sync_once()
-        return ready or self._nobody_left.is_set()
+        return ready
 
     def _sync_once(self) -> None:
         # initdb leaves its files to the system's write cache. In the background, because this may take seconds when
@@ -135,7 +139,7 @@ class Supervisor:
 
     def _reason(self) -> str:
         said = cluster.read_end(self._folder.supervisor_log, self._log_start)
-        complaint = cluster.last_complaint(said) or cluster.last_complaint(cluster.newest_log(self._folder))
+        complaint = cluster.first_complaint(said) or cluster.first_complaint(cluster.newest_log(self._folder))
         return (
             f"PostgreSQL does not start in {self._folder.cluster}: {complaint or 'it ended without a word.'} "
             f"See {self._folder.supervisor_log} and {self._folder.log}."

@@ -14,7 +14,8 @@ from domain.document.model import Block, Document, Section
 
 def carry_over(previous: Document, sections: Sequence[SectionCut]) -> None:
     """Give the pieces that continue one of `previous` its id; no id is given twice."""
-    _carry_sections_and_blocks(previous, sections)
+    _carry_unchanged_sections(previous, sections)
+    _carry_titles_and_blocks(previous, sections)
     _carry_renamed_sections(previous, sections)
     _carry_items(previous, sections)
 
@@ -28,14 +29,28 @@ def all_ids(document: Document) -> set[str]:
     return ids
 
 
-def _carry_sections_and_blocks(previous: Document, sections: Sequence[SectionCut]) -> None:
+def _carry_unchanged_sections(previous: Document, sections: Sequence[SectionCut]) -> None:
+    before = [(_key(section), *map(_key, section.blocks)) for section in previous.sections]
+    after = [(_key(section), *map(_key, section.blocks)) for section in sections]
+    for section, place in zip(sections, align(before, after), strict=True):
+        if place is not None:
+            former = previous.sections[place]
+            section.id = former.id
+            for block, kept in zip(section.blocks, former.blocks, strict=True):
+                block.id = kept.id
+
+
+def _carry_titles_and_blocks(previous: Document, sections: Sequence[SectionCut]) -> None:
+    """Those of sections that changed, and blocks that went to another section."""
     former: list[Section | Block] = []
     for section in previous.sections:
         former += [section, *section.blocks]
     pieces: list[SectionCut | BlockCut] = []
     for section_cut in sections:
         pieces += [section_cut, *section_cut.blocks]
-    for piece, place in zip(pieces, align([*map(_key, former)], [*map(_key, pieces)]), strict=True):
+    places = {piece.id: place for place, piece in enumerate(former)}
+    known = [(places[piece.id], place) for place, piece in enumerate(pieces) if piece.id is not None]
+    for piece, place in zip(pieces, align([*map(_key, former)], [*map(_key, pieces)], known), strict=True):
         if place is not None:
             piece.id = former[place].id
 

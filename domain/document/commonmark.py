@@ -21,14 +21,17 @@ MOST_CELLS: Final = 100_000
 cells, so 2 kB of text can ask for 65,000 of them: the only construct that costs out of proportion to its length."""
 
 _DELIMITER_ROW_STARTS: Final = ("|", "-", ":")
-_OUTLINE_LEVEL: Final = 2  # list items are at level 1, table rows at 2; nothing deeper bounds anything we keep
+_OUTLINE_LEVEL: Final = 2
+_BELOW_TOP_LEVEL: Final = frozenset({"inline", "list_item_open", "tr_open"})  # a title, an item, a row (at level 2)
 _LINE_BREAK = re.compile("\r\n?")
 _UNREADABLE = re.compile("[\0\ud800-\udfff]")
 _Rule = Callable[[StateBlock, int, int, bool], bool]
 
 
 def outline(text: str) -> list[Token]:
-    """Block tokens of `text` down to list items and table rows, with line maps; inline markdown is not parsed.
+    """The tokens that open or are a top-level construct of `text`, a list item or a table row, with their line maps.
+
+    `inline` tokens come with them, not parsed: the one after a heading holds its title.
 
     A line ends at `\\n`, `\\r\\n` or `\\r`, as in CommonMark, and nowhere else.
     """
@@ -48,7 +51,7 @@ def contents(text: str) -> list[Token]:
 
 
 class _OutlineState(StateBlock):
-    """Keeps the opening tokens down to the outline level; all others, the most, are written where nobody reads."""
+    """Keeps the tokens of the outline; all others, the most, are written where nobody reads."""
 
     def __init__(self, src: str, md: MarkdownIt, env: dict[str, Any], tokens: list[Token]) -> None:
         super().__init__(src, md, env, tokens)
@@ -57,7 +60,7 @@ class _OutlineState(StateBlock):
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
         level = self.level
         self.level = level + nesting
-        if level > _OUTLINE_LEVEL or nesting < 0:
+        if nesting < 0 or level > _OUTLINE_LEVEL or (level > 0 and ttype not in _BELOW_TOP_LEVEL):
             return self._unread
         token = Token(ttype, tag, nesting, level=level, block=True)
         self.tokens.append(token)
@@ -73,7 +76,7 @@ def _readable(text: str) -> str:
 
 
 def _container(opens: _Rule) -> _Rule:
-    """`opens`, but only above the deepest level. A line that ends a paragraph still does there: an outer list may go on."""
+    """`opens`, but only above the deepest level."""
 
     def rule(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
         return state.level < DEEPEST_CONTAINER and opens(state, start_line, end_line, silent)
@@ -128,6 +131,7 @@ def _parser(**options: bool) -> MarkdownIt:
     opening = {**leaves, "[": reference, **{characters: _container(rule) for characters, rule in containers.items()}}
     rules.before("lheading", "opening", _by_first_character(opening))
     # After "paragraph", which takes every line, a rule is asked only for the ends of the constructs named in `alt`.
+    # At the deepest level too a marker ends a paragraph: it may begin the next item of an outer list.
     ends_prose = _by_first_character({**leaves, **containers})
     rules.push("ends_prose", ends_prose, {"alt": ["paragraph", "reference", "blockquote"]})
     ends_item = _by_first_character({"`~": fence, ">": blockquote, "*-_": hr})

@@ -166,12 +166,12 @@ def _heading(text: str, construct: _Construct, gap_end: int) -> Heading:
 
 def _block(text: str, construct: _Construct, kind: BlockKind, gap_end: int) -> BlockCut:
     start, end = construct.span
-    items = construct.items
-    item_gap_ends = [item[0] for item in items[1:]] + [end]  # one too many where there are no items
-    return BlockCut(
-        source=text[start:end],
-        gap=text[end:gap_end],
-        kind=kind,
-        prefix=text[start : items[0][0]] if items else "",
-        items=[ItemCut(text[a:b], text[b:c]) for (a, b), c in zip(items, item_gap_ends, strict=False)],
-    )
+    source, gap = text[start:end], text[end:gap_end]
+    if kind not in ("list", "table"):
+        return BlockCut(source, gap, kind, "", [])
+    item_starts = [item[0] for item in construct.items] + [end]
+    items = [
+        ItemCut(text[item_start:item_end], text[item_end:next_start])
+        for (item_start, item_end), next_start in zip(construct.items, item_starts[1:], strict=True)
+    ]
+    return BlockCut(source, gap, kind, text[start : item_starts[0]], items)

@@ -32,8 +32,8 @@ class Item:
 class Block:
     """One top-level construct of markdown.
 
-    `prefix` + each item's source and gap is `source` where there are items; the prefix of a table is its header and
-    delimiter row, that of a list is empty. A table without body rows, like every other kind, has no items.
+    Of a list or table, `prefix` and then each item's source and gap are the `source`: the prefix of a table is its
+    header and delimiter row, that of a list is empty. Other kinds have neither prefix nor items.
     """
 
     id: str

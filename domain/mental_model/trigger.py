@@ -68,7 +68,7 @@ class Trigger(BaseModel):
         """This trigger with the fields of `changes` replaced. Setting one of the two automatic triggers alone drops the
         other. Raises pydantic.ValidationError when the result breaks a rule."""
         merged = {**self.model_dump(by_alias=True), **changes}
-        if changes.get("refresh_cron") and "refresh_after_consolidation" not in changes:
+        if str(changes.get("refresh_cron") or "").strip() and "refresh_after_consolidation" not in changes:
             merged["refresh_after_consolidation"] = False
         if changes.get("refresh_after_consolidation") and "refresh_cron" not in changes:
             merged["refresh_cron"] = None

@@ -1,0 +1,74 @@
+"""The REST application over a service."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from adapters.app import Service
+from adapters.http import banks, errors, health, memories, mental_models, operations, tags
+from adapters.http.backend import Backend
+from adapters.http.in_process_worker import InProcessWorker
+from adapters.http.limits import BodyLimit
+from adapters.http.wire_route import encoded_slash, has_encoded_slash
+
+NOTHING_HERE = "Nothing is served at this path; /docs lists what is"
+
+
+def create_app(service: Service, *, run_worker: bool) -> FastAPI:
+    """The application; while it runs, and with `run_worker`, background work is done in its event loop.
+
+    At shutdown running operations get a few seconds to finish; those that do not are done again by the next worker."""
+    app = FastAPI(
+        title="Palimpsest",
+        version=health.PALIMPSEST_VERSION,
+        summary="Living markdown documents over an agent's memory.",
+        lifespan=_lifespan(service, run_worker),
+        generate_unique_id_function=_operation_id,
+    )
+    for routes in (mental_models, memories, banks, operations, tags, health):
+        app.include_router(routes.router)
+    app.add_middleware(BodyLimit, max_bytes=service.settings.max_body_bytes)
+    app.add_exception_handler(HTTPException, _unrouted)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    """Clients are generated from these: the names of the functions are those of the contract."""
+    return route.name
+
+
+def _lifespan(service: Service, run_worker: bool) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        reader = service.async_reader()
+        try:
+            await reader.open()
+            async with InProcessWorker(service.worker() if run_worker else None) as worker:
+                app.state.backend = Backend(service, reader, worker, started_at=time.monotonic())
+                yield
+        finally:
+            await reader.close()
+
+    return lifespan
+
+
+async def _unrouted(request: Request, error: Exception) -> Response:
+    """Errors from outside a route: no such path, a method it does not have."""
+    if isinstance(error, HTTPException) and error.status_code == 404:
+        if has_encoded_slash(request):
+            return errors.answer_to(encoded_slash())
+        return JSONResponse({"detail": NOTHING_HERE}, 404)
+    if isinstance(error, HTTPException) and error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "")
+        detail = f"{request.method} is not served at this path{f'; it takes {allowed}' if allowed else ''}"
+        return JSONResponse({"detail": detail}, 405, error.headers)
+    return errors.answer_to(error)

@@ -1,0 +1,66 @@
+"""What the routes work with: reads in the event loop, commands and models in threads of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated, ParamSpec, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import Depends
+from starlette.requests import Request
+
+from adapters.app import Service
+from adapters.http.in_process_worker import InProcessWorker
+from adapters.postgres.reader import AsyncReader
+from domain.event import Context
+from domain.refusals import BankNotFound
+from projections import banks
+from projections.projection import Query
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+COMMANDS_AT_ONCE = 16
+MODEL_CALLS_AT_ONCE = 32
+
+
+@dataclass(frozen=True)
+class Backend:
+    """`commands` and `model_calls` keep what waits for a model from holding up what does not."""
+
+    service: Service
+    reader: AsyncReader
+    worker: InProcessWorker
+    started_at: float
+    commands: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(COMMANDS_AT_ONCE))
+    model_calls: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MODEL_CALLS_AT_ONCE))
+
+    def by_user(self, cause: str) -> Context:
+        """The context of a command that a request gives; `cause` says which request."""
+        return Context("user", self.service.clock.now(), cause=cause)
+
+    async def ask(self, query: Query[T]) -> T:
+        return await self.reader.ask(query)
+
+    async def command(self, do: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs a command, or a read of the log, in a thread."""
+        return await to_thread.run_sync(partial(do, *args, **kwargs), limiter=self.commands)
+
+    async def with_model(self, do: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs what may ask a model, and so take its time."""
+        return await to_thread.run_sync(partial(do, *args, **kwargs), limiter=self.model_calls, abandon_on_cancel=True)
+
+    async def require_bank(self, bank_id: str) -> None:
+        """Raises BankNotFound."""
+        if await self.ask(banks.find(bank_id)) is None:
+            raise BankNotFound(bank_id)
+
+
+async def _backend(request: Request) -> Backend:
+    backend: Backend = request.app.state.backend
+    return backend
+
+
+Api = Annotated[Backend, Depends(_backend)]

@@ -1,0 +1,312 @@
+"""Bodies of responses, in the shapes of the wire contract. Fields that are null are left out where the contract does.
+
+Fields the contract does not have, all of them optional to a client, are `version`, `stale_reasons`, the missions of a
+bank, `palimpsest_version`, and the events.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field
+from starlette.responses import Response
+
+from domain.operation import RefreshDone
+from domain.usage import TokenUsage
+
+
+def respond(
+    body: BaseModel, *, keep_nulls: bool = False, status: int = 200, headers: dict[str, str] | None = None
+) -> Response:
+    """The body as JSON, without its null fields unless the contract has them."""
+    content = body.__pydantic_serializer__.to_json(body, exclude_none=not keep_nulls, by_alias=True)
+    return Response(content, status, headers, media_type="application/json")
+
+
+class Problem(BaseModel):
+    """What went wrong, and what to do."""
+
+    detail: str
+
+
+class MentalModelResponse(BaseModel):
+    id: str
+    bank_id: str
+    name: str
+    tags: list[str]
+    version: int = Field(description="Version of the model's stream of events: its ETag, and a moment for `as_of`.")
+    created_at: str
+    last_refreshed_at: str
+    last_memory_seen_at: str | None = None
+    last_refresh_failed_at: str | None = None
+    last_full_refreshed_at: str | None = None
+    is_knowledge_page: bool = False
+    is_stale: bool | None = None
+    stale_reasons: list[str] | None = Field(
+        default=None, description="Of a stale model: `new_memories`, `scope_changed`, `evidence_changed`."
+    )
+    source_query: str | None = None
+    max_tokens: int | None = None
+    trigger: dict[str, Any] | None = None
+    content: str | None = None
+    reflect_response: dict[str, Any] | None = None
+
+
+class MentalModelListResponse(BaseModel):
+    items: list[MentalModelResponse]
+    total: int
+    limit: int
+    offset: int
+
+
+class CreateMentalModelResponse(BaseModel):
+    mental_model_id: str
+    operation_id: str
+
+
+class AsyncOperationSubmitResponse(BaseModel):
+    operation_id: str
+    status: Literal["queued"] = "queued"
+
+
+class Deleted(BaseModel):
+    status: Literal["deleted"] = "deleted"
+
+
+class HistoryEntry(BaseModel):
+    """What the document said before a change, or (`kind` refresh_failed) a refresh that failed."""
+
+    version: int
+    changed_at: str
+    previous_content: str | None
+    previous_reflect_response: dict[str, Any] | None
+    actor: str
+    operation_id: str | None
+    kind: Literal["cleared", "refresh_failed"] | None = None
+    outcome: str | None = None
+    failure_reason: str | None = None
+    error_message: str | None = None
+
+
+class EventResponse(BaseModel):
+    """One thing that happened to a mental model: what, when, who, why, and what it cost."""
+
+    version: int
+    position: int
+    topic: str
+    occurred_at: str
+    actor: str
+    cause: str
+    operation_id: str | None = None
+    sentence: str
+    calls: int
+    tokens: int
+    duration_ms: int
+    payload: dict[str, Any] | None = Field(default=None, description="The whole event, with detail=full.")
+
+
+class EventListResponse(BaseModel):
+    items: list[EventResponse]
+    total: int
+    limit: int
+    offset: int
+
+
+class RefreshDetails(BaseModel):
+    operation_type: Literal["refresh_mental_model"] = "refresh_mental_model"
+    outcome: str
+    failure_reason: str | None = None
+
+    @classmethod
+    def of(cls, result: RefreshDone) -> RefreshDetails:
+        return cls(outcome=result.outcome, failure_reason=result.failure_reason)
+
+
+class OperationFields(BaseModel):
+    """What the list and the single read share; both names of an operation's id and type are always there."""
+
+    id: str
+    operation_id: str
+    task_type: str
+    operation_type: str
+    mental_model_id: str | None
+    details: RefreshDetails | None
+    created_at: str
+    updated_at: str
+    status: str
+    error_message: str | None
+    retry_count: int
+    next_retry_at: str | None
+    progress: None = None
+
+
+class OperationResponse(OperationFields):
+    items_count: int
+    document_id: str | None
+    filename: None = None
+
+
+class OperationsListResponse(BaseModel):
+    bank_id: str
+    total: int
+    limit: int
+    offset: int
+    operations: list[OperationResponse]
+
+
+class OperationStatusResponse(OperationFields):
+    completed_at: str | None
+    result_metadata: dict[str, Any] | None
+    task_payload: dict[str, Any] | None
+
+
+class UnknownOperation(BaseModel):
+    operation_id: str
+    status: Literal["not_found"] = "not_found"
+
+
+class RetainResponse(BaseModel):
+    success: Literal[True] = True
+    bank_id: str
+    items_count: int
+    run_async: bool = Field(serialization_alias="async")
+    operation_id: str | None = None
+    operation_ids: list[str] | None = None
+    usage: TokenUsage | None = None
+
+
+class RecallScores(BaseModel):
+    final: float
+    semantic: float | None
+    keyword: float | None
+
+
+class RecallResult(BaseModel):
+    id: str
+    text: str
+    type: str
+    entities: list[str]
+    context: str | None
+    occurred_start: str | None
+    occurred_end: str | None
+    mentioned_at: str | None
+    document_id: str | None
+    metadata: dict[str, str] | None
+    chunk_id: str | None
+    tags: list[str]
+    scores: RecallScores
+
+
+class RecallResponse(BaseModel):
+    results: list[RecallResult]
+    entities: dict[str, Any] | None = None
+    chunks: dict[str, Any] | None = None
+    source_facts: dict[str, Any] | None = None
+    trace: dict[str, Any] | None = None
+
+
+class Disposition(BaseModel):
+    skepticism: int
+    literalism: int
+    empathy: int
+
+
+class BankProfileResponse(BaseModel):
+    bank_id: str
+    name: str
+    disposition: Disposition
+    mission: str
+    retain_mission: str | None = None
+    observations_mission: str | None = None
+
+
+class BankListItem(BaseModel):
+    bank_id: str
+    name: str
+    disposition: Disposition
+    mission: str | None
+    created_at: str
+    updated_at: str
+    fact_count: int
+    last_document_at: str | None
+    last_write_at: str | None
+    matched_aliases: list[str] = Field(default_factory=list)
+
+
+class BankListResponse(BaseModel):
+    banks: list[BankListItem]
+    total: int
+    limit: int
+    offset: int
+
+
+class BankStatsResponse(BaseModel):
+    bank_id: str
+    total_nodes: int
+    total_links: int = 0
+    total_documents: int
+    nodes_by_fact_type: dict[str, int]
+    links_by_link_type: dict[str, int] = Field(default_factory=dict)
+    links_by_fact_type: dict[str, int] = Field(default_factory=dict)
+    links_breakdown: dict[str, dict[str, int]] = Field(default_factory=dict)
+    pending_operations: int
+    failed_operations: int
+    operations_by_status: dict[str, int]
+    last_consolidated_at: str | None = None
+    last_memory_write_at: str | None
+    pending_consolidation: int = 0
+    failed_consolidation: int = 0
+    total_observations: int
+
+
+class DeleteResponse(BaseModel):
+    success: Literal[True] = True
+    message: str
+    deleted_count: int
+
+
+class TagItem(BaseModel):
+    tag: str
+    count: int
+
+
+class ListTagsResponse(BaseModel):
+    items: list[TagItem]
+    total: int
+    limit: int
+    offset: int
+
+
+class FeaturesInfo(BaseModel):
+    """What of the contract this service has."""
+
+    observations: bool = False
+    mcp: bool = False
+    worker: bool
+    bank_config_api: bool = False
+    bank_llm_health: bool = False
+    file_upload_api: bool = False
+    document_export_api: bool = False
+    document_import_api: bool = False
+    audit_log: bool = False
+    llm_trace: bool = False
+    store_document_text: bool = True
+
+
+class VersionResponse(BaseModel):
+    api_version: str = Field(description="The version of the wire contract this service speaks.")
+    features: FeaturesInfo
+    palimpsest_version: str
+
+
+class LivenessResponse(BaseModel):
+    status: Literal["alive"] = "alive"
+    version: str
+    uptime_seconds: float
+
+
+class ReadinessResponse(BaseModel):
+    status: Literal["ready", "not_ready"]
+    database: Literal["connected", "unreachable"]
+    worker: Literal["running", "stopped", "none"]
+    reasons: list[str] = Field(description="Why it is not ready, and what to do; empty when it is.")

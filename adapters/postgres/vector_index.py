@@ -1,0 +1,65 @@
+"""The vector graph (HNSW) over current facts: not needed in small banks, and built beside the running service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import Connection, sql
+from psycopg.rows import scalar_row
+
+ADVISORY_LOCK = 0x70616C76  # "palv"
+EXACT_NUMBERS = 20_000 * 256
+"""Numbers (facts times dimensions) up to which a search compares all vectors of a bank: that finds every near fact, and
+takes no longer than a careful search of the graph."""
+_MOST_VECTOR_DIMENSIONS = 2_000
+_MOST_HALF_DIMENSIONS = 4_000
+"""What pgvector can index as 32-bit and as 16-bit numbers."""
+
+
+def index_name(dimensions: int) -> str:
+    return f"current_facts_by_vector_{dimensions}"
+
+
+def indexed_type(dimensions: int) -> str | None:
+    """The type that vectors of so many dimensions are indexed as; None when they cannot be."""
+    if 0 < dimensions <= _MOST_VECTOR_DIMENSIONS:
+        return f"vector({dimensions})"
+    return f"halfvec({dimensions})" if 0 < dimensions <= _MOST_HALF_DIMENSIONS else None
+
+
+def ensure_vector_index(connection: Connection[Any], dimensions: int) -> bool:
+    """Builds the graph for vectors of so many dimensions once some bank has more facts than are compared one by one;
+    returns whether it is there. Building takes about 0.4 ms a fact, and reads and writes go on meanwhile; after it each
+    new fact costs 1 to 2 ms more. Needs a connection in autocommit mode. A process that finds another one building
+    does not wait for it."""
+    kind = indexed_type(dimensions)
+    if kind is None:
+        return False
+    name = index_name(dimensions)
+    if not _one(connection, "SELECT pg_try_advisory_lock(%s)", ADVISORY_LOCK):
+        return False
+    try:
+        if _one(connection, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", name):
+            return True
+        if not _one(
+            connection, "SELECT EXISTS (SELECT FROM memory_clock WHERE facts * %s > %s)", dimensions, EXACT_NUMBERS
+        ):
+            return False
+        # An unfinished build leaves an index that is kept up to date but never read.
+        connection.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(name)))
+        connection.execute(_build(name, kind, dimensions))
+        return True
+    finally:
+        connection.execute("SELECT pg_advisory_unlock(%s)", (ADVISORY_LOCK,))
+
+
+def _build(name: str, kind: str, dimensions: int) -> sql.Composed:
+    operators = "halfvec_cosine_ops" if kind.startswith("halfvec") else "vector_cosine_ops"
+    return sql.SQL(
+        "CREATE INDEX CONCURRENTLY {} ON fact_versions USING hnsw ((embedding::{}) {})"
+        " WHERE to_position IS NULL AND vector_dims(embedding) = {}"
+    ).format(sql.Identifier(name), sql.SQL(kind), sql.SQL(operators), sql.Literal(dimensions))
+
+
+def _one(connection: Connection[Any], query: str, *parameters: object) -> Any:
+    return connection.cursor(row_factory=scalar_row).execute(query, parameters).fetchone()

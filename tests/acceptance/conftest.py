@@ -1,0 +1,38 @@
+"""A live server for each module, with the engine that needs no model and the worker inside; a bank for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from adapters.app import Service, build, opened
+from adapters.settings import Settings
+from tests.support.live_server import live_server
+from tests.support.rest import RestBank
+
+
+@pytest.fixture(scope="module")
+def live_service(shared_conninfo: str) -> Iterator[Service]:
+    with opened(build(Settings(_env_file=None, max_body_bytes=200_000, worker_retry_seconds=0), shared_conninfo)) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def address(live_service: Service) -> Iterator[str]:
+    with live_server(live_service) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def client(address: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=address, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture
+def bank(client: httpx.Client) -> RestBank:
+    """A bank of the test's own, not created yet."""
+    return RestBank(client, f"bank-{uuid4().hex[:12]}")

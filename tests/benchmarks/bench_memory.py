@@ -1,0 +1,168 @@
+"""What memory costs at 20,000 facts: `python -m tests.benchmarks.bench_memory` prints its rows.
+
+Set PALIMPSEST_TEST_DATABASE_URL to a server that may be given a database; otherwise it starts one of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from adapters.clock import RandomIdentities
+from adapters.postgres.database import Database
+from adapters.postgres.embedded import EmbeddedPostgres
+from adapters.postgres.memory_store import PostgresMemoryStore
+from adapters.postgres.migrations import migrate
+from adapters.postgres.vectors import Vector
+from application.ports import EmbeddedFact, RetainedItem
+from domain.memory import ExtractedFact, RecallQuery, RetainItem, Window
+from domain.scope import Scope
+
+FACTS = 20_000
+DIMENSIONS = 256
+LIMIT = 300
+QUERIES = 60
+MODEL = "bench"
+BANK = "bench"
+
+Row = tuple[str, float, str]
+"""What was measured, the figure, its unit."""
+
+
+class Language:
+    """Sentences over a few topics, words as unevenly frequent as in speech, and the meaning of a sentence as the sum of
+    the meanings of its words, weighted by rarity."""
+
+    def __init__(self, topics: int = 40, seed: int = 7) -> None:
+        self._random = random.Random(seed)
+        numbers = np.random.default_rng(seed)
+        syllables = [first + vowel for first in "bdfghklmnprstvz" for vowel in "aeiou"]
+        words = list({"".join(self._random.choices(syllables, k=self._random.randint(2, 4))) for _ in range(12_000)})
+        self._vocabulary = words
+        self._frequency = 1 / np.arange(1, len(words) + 1)
+        self._meaning = numbers.standard_normal((len(words), DIMENSIONS)) * np.log2(np.arange(2, len(words) + 2))[:, None]
+        self._topics = [self._random.sample(range(200, len(words)), 150) for _ in range(topics)]
+        self._common = np.cumsum(self._frequency) / self._frequency.sum()
+
+    def sentence(self, words: int) -> tuple[str, list[float]]:
+        topic = self._random.choice(self._topics)
+        about = self._random.choices(topic, weights=[1 / (rank + 2) for rank in range(len(topic))], k=words // 2)
+        other = [int(np.searchsorted(self._common, self._random.random())) for _ in range(words - len(about))]
+        chosen = about + other
+        meaning = self._meaning[chosen].sum(axis=0)
+        return " ".join(self._vocabulary[word] for word in chosen), list(map(float, meaning / np.linalg.norm(meaning)))
+
+
+def rows() -> list[Row]:
+    """Loads a bank, adds requests of 10 facts with an extractor that takes no time, and recalls."""
+    with _fresh_database() as conninfo, Database(conninfo) as database:
+        store = PostgresMemoryStore(database, RandomIdentities(), embedding_model=MODEL, dimensions=DIMENSIONS)
+        language = Language()
+        loading = _facts_per_second(store, database, language, requests=FACTS // 200, facts=200)
+        retaining = _facts_per_second(store, database, language, requests=100, facts=10)
+        questions = [language.sentence(8) for _ in range(QUERIES)]
+        return [
+            (f"load {FACTS} facts, 200 a request", loading, "facts/s"),
+            (f"retain 10 facts a request, {FACTS} in the bank", retaining, "facts/s"),
+            *_recalls(store, database, questions),
+        ]
+
+
+def _recalls(store: PostgresMemoryStore, database: Database, questions: Sequence[tuple[str, list[float]]]) -> list[Row]:
+    position = store.position(BANK)
+
+    def recall(number: int, **filters: object) -> None:
+        text, vector = questions[number % len(questions)]
+        query = RecallQuery.model_validate({"bank_id": BANK, "text": text, "limit": LIMIT, **filters})
+        store.recall(query, vector)
+
+    timed: dict[str, Callable[[int], object]] = {
+        "recall": recall,
+        "recall of one tag in 20": lambda n: recall(n, scope=Scope(tags=("t3",), tags_match="any_strict")),
+        "recall in a window of 500 positions": lambda n: recall(n, window=Window(after=position - 500, upto=position)),
+        "recall as of 1,000 positions ago": lambda n: recall(n, window=Window(upto=position - 1000)),
+        "baseline: exact scan of the vectors alone": lambda n: _plain_scan(database, questions[n % len(questions)][1]),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in timed}
+    # All in turn, so that a busy machine slows each of them.
+    for number in range(QUERIES + 5):
+        for name, run in timed.items():
+            began = time.perf_counter()
+            run(number)
+            if number >= 5:
+                taken[name].append((time.perf_counter() - began) * 1000)
+    return [(f"{name} at {FACTS} facts, limit {LIMIT}, p50", statistics.median(times), "ms") for name, times in taken.items()]
+
+
+def _plain_scan(database: Database, vector: Sequence[float]) -> None:
+    with database.connection() as connection:
+        found = connection.execute(
+            "SELECT fact_id, embedding <=> %(vector)b::vector AS distance FROM fact_versions"
+            " WHERE bank_id = %(bank_id)s AND to_position IS NULL ORDER BY distance LIMIT %(limit)s",
+            {"vector": Vector(vector), "bank_id": BANK, "limit": LIMIT},
+        ).fetchall()
+    assert len(found) == LIMIT
+
+
+def _facts_per_second(
+    store: PostgresMemoryStore, database: Database, language: Language, *, requests: int, facts: int
+) -> float:
+    prepared = [_document(language, facts) for _ in range(requests)]
+    began = time.perf_counter()
+    for retained in prepared:
+        with database.begin() as tx:
+            store.write(BANK, [retained], datetime.now(UTC), tx)
+    return requests * facts / (time.perf_counter() - began)
+
+
+def _document(language: Language, facts: int) -> RetainedItem:
+    document_id = str(RandomIdentities().new())
+    sentences = [language.sentence(random.randint(8, 18)) for _ in range(facts)]
+    text = "\n".join(sentence for sentence, _ in sentences)
+    item = RetainItem(content=text, document_id=document_id, tags=(f"t{hash(document_id) % 20}", "all"))
+    return RetainedItem(
+        item, document_id, text, [EmbeddedFact(ExtractedFact(text=said), vector) for said, vector in sentences]
+    )
+
+
+@contextmanager
+def _fresh_database() -> Iterator[str]:
+    name = f"bench_{os.getpid()}"
+    with _server() as server:
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        try:
+            conninfo = make_conninfo(server, dbname=name)
+            migrate(conninfo)
+            yield conninfo
+        finally:
+            with psycopg.connect(server, autocommit=True) as connection:
+                connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def _server() -> Iterator[str]:
+    named = os.environ.get("PALIMPSEST_TEST_DATABASE_URL")
+    if named:
+        yield named
+        return
+    with tempfile.TemporaryDirectory(prefix="palimpsest-bench-") as folder:
+        Path(folder).chmod(0o755)
+        with EmbeddedPostgres(Path(folder) / "data") as embedded:
+            yield embedded.start()
+
+
+if __name__ == "__main__":
+    for name, figure, unit in rows():
+        print(f"{name:<70} {figure:>10.1f} {unit}")

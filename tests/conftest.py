@@ -1,0 +1,99 @@
+"""Real databases for tests: one server a run, one migrated database to copy, a fresh copy for whoever asks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import make_conninfo
+
+from adapters.postgres.database import Database
+from adapters.postgres.embedded import EmbeddedPostgres
+from adapters.postgres.migrations import migrate
+
+if TYPE_CHECKING:
+    from adapters.app import Service
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[str]:
+    """A PostgreSQL server that lets us create databases: the one that PALIMPSEST_TEST_DATABASE_URL names, else one of
+    the test run's own."""
+    named = os.environ.get("PALIMPSEST_TEST_DATABASE_URL")
+    if named:
+        yield named
+        return
+    # Not pytest's own folder: as root the server runs under another account, which may not enter that.
+    folder = Path(tempfile.mkdtemp(prefix="palimpsest-test-"))
+    folder.chmod(0o755)
+    try:
+        with EmbeddedPostgres(folder / "data") as embedded:
+            yield embedded.start()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def empty_database(server: str) -> Iterator[str]:
+    """A migrated database to make copies of; nobody may be connected to it meanwhile."""
+    with _database(server, template=None) as conninfo:
+        migrate(conninfo)
+        yield conninfo
+
+
+@pytest.fixture
+def conninfo(server: str, empty_database: str) -> Iterator[str]:
+    """A migrated database of the test's own."""
+    with _database(server, template=empty_database) as conninfo:
+        yield conninfo
+
+
+@pytest.fixture(scope="module")
+def shared_conninfo(server: str, empty_database: str) -> Iterator[str]:
+    """A migrated database for all tests of a module."""
+    with _database(server, template=empty_database) as conninfo:
+        yield conninfo
+
+
+@pytest.fixture
+def database(conninfo: str) -> Iterator[Database]:
+    with Database(conninfo) as database:
+        yield database
+
+
+@pytest.fixture(scope="module")
+def shared_database(shared_conninfo: str) -> Iterator[Database]:
+    """Connections to the database of the module; each test keeps to banks of its own."""
+    with Database(shared_conninfo) as database:
+        yield database
+
+
+@pytest.fixture
+def service(conninfo: str) -> Iterator[Service]:
+    """All use cases over a database of the test's own."""
+    from tests.support.services import running_service
+
+    with running_service(conninfo) as service:
+        yield service
+
+
+@contextmanager
+def _database(server: str, template: str | None) -> Iterator[str]:
+    name = f"test_{uuid4().hex}"
+    source = psycopg.conninfo.conninfo_to_dict(template)["dbname"] if template else "template0"
+    create = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(str(source)))
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(create)
+        try:
+            yield make_conninfo(server, dbname=name)
+        finally:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

@@ -1,0 +1,202 @@
+"""One example of every event, with every field filled: what golden files, round trips and read models are tested on.
+
+Keyed by topic; an event whose payload has alternatives has a further example, keyed `topic/variant`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from domain.bank import (
+    BankDeleted,
+    BankOpened,
+    BankRenamed,
+    Disposition,
+    DispositionChanged,
+    Missions,
+    MissionsChanged,
+)
+from domain.event import Event
+from domain.mental_model.events import (
+    ContentCleared,
+    ContentPreservedNoNewFacts,
+    ContentUnchanged,
+    ContentWritten,
+    MentalModelCreated,
+    MentalModelDeleted,
+    MentalModelRenamed,
+    RefreshFailedEmptyCandidate,
+    RefreshFailedError,
+    SourceQueryChanged,
+    TagsChanged,
+    TokenBudgetChanged,
+    TriggerChanged,
+)
+from domain.mental_model.record import (
+    Evidence,
+    FactCount,
+    RefreshRecord,
+    RefreshWindow,
+    ResolvedScope,
+    ToolCallRecord,
+)
+from domain.mental_model.trigger import Trigger
+from domain.operation import (
+    OperationCompleted,
+    OperationFailed,
+    OperationRequested,
+    OperationRetryScheduled,
+    OperationStarted,
+    RefreshAsked,
+    RefreshDone,
+    RetainAsked,
+    RetainDone,
+)
+from domain.refresh import sha256_of
+from domain.scope import Scope, TagAnd, TagLeaf, TagNot, TagOr
+from domain.usage import ModelCall
+from tests.support.examples import BANK, MODEL, OPERATION, QUESTION, fact_id
+
+GROUPS = (
+    TagAnd(all_of=(TagLeaf(tags=("prague", "bridges"), match="all_strict"), TagNot(none_of=TagLeaf(tags=("draft",))))),
+    TagOr(any_of=(TagLeaf(tags=("stone",)), TagLeaf(tags=(), match="exact"))),
+)
+TRIGGER = Trigger(
+    mode="delta",
+    budget="high",
+    refresh_after_consolidation=False,
+    refresh_cron="0 6 * * 1",
+    full_refresh_cron="0 3 1 * *",
+    min_refresh_interval_seconds=1800,
+    fact_types=("world", "observation"),
+    exclude_mental_models=True,
+    exclude_mental_model_ids=("old-town",),
+    tags_match="any_strict",
+    tag_groups=GROUPS,
+    include_chunks=True,
+    recall_max_tokens=4096,
+    recall_chunks_max_tokens=1024,
+    reflect_search_observations_max_tokens=5000,
+    reflect_search_observations_include_entities=False,
+    response_schema={"type": "object", "properties": {"finished": {"type": "integer"}}, "required": ["finished"]},
+    keep_trace=True,
+)
+RECORD = RefreshRecord(
+    requested_mode="delta",
+    effective_mode="full",
+    mode_fallback_reason="source_query_changed",
+    source_query=QUESTION,
+    scope=ResolvedScope(
+        scope=Scope(tags=("prague",), tags_match="all_strict", tag_groups=GROUPS, fact_types=("world",)),
+        exclude_mental_models=True,
+        exclude_mental_model_ids=("charles-bridge", "old-town"),
+    ),
+    window=RefreshWindow(
+        after=3,
+        upto=7,
+        created_after=datetime(2026, 3, 1, 8, 0, tzinfo=UTC),
+        created_before=datetime(2026, 3, 2, 9, 30, tzinfo=UTC),
+        watermark=datetime(2026, 3, 2, 9, 29, 30, 123456, tzinfo=UTC),
+    ),
+    reflect_skipped="no_sources_in_scope",
+    retrieved=(FactCount(fact_type="world", count=2),),
+    evidence=(
+        Evidence(
+            fact_id=fact_id(1),
+            version=2,
+            position=6,
+            fact_type="world",
+            text="Petr Parléř built the bridge from 1357 on.",
+            context="city guide",
+        ),
+    ),
+    tool_calls=(
+        ToolCallRecord(
+            tool="recall",
+            reason="dates of the works",
+            query="Charles Bridge built",
+            max_tokens=2048,
+            result_count=2,
+            duration_ms=9,
+            iteration=1,
+        ),
+    ),
+    candidate="# Karlův most\n\n- Finished in 1402.",
+    raw_reply='{"markdown":"# Karlův most\\n\\n- Finished in 1402."}',
+    warnings=("retrieval found 2 facts but the answer used none of them",),
+    calls=(
+        ModelCall(
+            purpose="reflect_1",
+            model="scripted-model",
+            input_tokens=1200,
+            output_tokens=340,
+            cached_tokens=600,
+            thoughts_tokens=50,
+            duration_ms=830,
+        ),
+    ),
+    duration_ms=912,
+    engine="scripted-model",
+    parser_version=1,
+)
+TEXT = "# Karlův most\r\n\n- Finished in 1402.\u2028\n"
+REFRESH_ASKED = RefreshAsked(mental_model_id=MODEL, mode="full")
+RETAIN_ASKED = RetainAsked(items_count=2, document_id="guide")
+REFRESH_DONE = RefreshDone(outcome="content_written", failure_reason="no_answer", content_length=38)
+
+EVENT_EXAMPLES: Mapping[str, Event] = {
+    "mental_model.created": MentalModelCreated(
+        bank_id=BANK,
+        mental_model_id=MODEL,
+        name="Charles Bridge",
+        source_query=QUESTION,
+        tags=("prague", "bridges"),
+        max_tokens=2048,
+        trigger=TRIGGER,
+    ),
+    "mental_model.renamed": MentalModelRenamed(name="Karlův most"),
+    "mental_model.source_query_changed": SourceQueryChanged(source_query="Who built the Charles Bridge, and when?"),
+    "mental_model.tags_changed": TagsChanged(tags=("prague", "bridges")),
+    "mental_model.token_budget_changed": TokenBudgetChanged(max_tokens=4096),
+    "mental_model.trigger_changed": TriggerChanged(trigger=TRIGGER),
+    "mental_model.content_written": ContentWritten(text=TEXT, sha256=sha256_of(TEXT), record=RECORD),
+    "mental_model.content_unchanged": ContentUnchanged(record=RECORD),
+    "mental_model.content_preserved_no_new_facts": ContentPreservedNoNewFacts(record=RECORD),
+    "mental_model.refresh_failed_empty_candidate": RefreshFailedEmptyCandidate(record=RECORD),
+    "mental_model.refresh_failed_error": RefreshFailedError(
+        failure_reason="retrieval_failed", error_message="recall failed: timeout", transient=True, record=RECORD
+    ),
+    "mental_model.content_cleared": ContentCleared(),
+    "mental_model.deleted": MentalModelDeleted(),
+    "bank.opened": BankOpened(bank_id=BANK, name="Prague"),
+    "bank.renamed": BankRenamed(name="Praha"),
+    "bank.missions_changed": MissionsChanged(
+        missions=Missions(reflect="Answer as a city guide.", retain="Keep dates.", observations="Note what changes.")
+    ),
+    "bank.disposition_changed": DispositionChanged(disposition=Disposition(skepticism=5, literalism=2, empathy=1)),
+    "bank.deleted": BankDeleted(),
+    "operation.requested": OperationRequested(bank_id=BANK, operation_id=OPERATION, work=REFRESH_ASKED),
+    "operation.requested/retain": OperationRequested(bank_id=BANK, operation_id=OPERATION, work=RETAIN_ASKED),
+    "operation.started": OperationStarted(attempt=1),
+    "operation.retry_scheduled": OperationRetryScheduled(
+        work=REFRESH_ASKED,
+        error_message="the endpoint answered 429",
+        retry_count=1,
+        next_retry_at=datetime(2026, 3, 2, 9, 31, tzinfo=UTC),
+        result=REFRESH_DONE,
+    ),
+    "operation.retry_scheduled/retain": OperationRetryScheduled(
+        work=RETAIN_ASKED,
+        error_message="the endpoint answered 429",
+        retry_count=1,
+        next_retry_at=datetime(2026, 3, 2, 9, 31, tzinfo=UTC),
+        result=RetainDone(facts_written=0),
+    ),
+    "operation.completed": OperationCompleted(result=REFRESH_DONE),
+    "operation.completed/retain": OperationCompleted(result=RetainDone(facts_written=5)),
+    "operation.failed": OperationFailed(error_message="the key was refused (401)", result=REFRESH_DONE),
+    "operation.failed/retain": OperationFailed(
+        error_message="the key was refused (401)", result=RetainDone(facts_written=0)
+    ),
+}

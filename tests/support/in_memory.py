@@ -1,0 +1,276 @@
+"""The ports in memory: small, real implementations with transactions that roll back and versions that go stale.
+
+Minds are scripted: a list of answers, used one after another; one question more than expected fails.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from application.command_handler import Aggregate
+from application.ports import (
+    Loaded,
+    MemoryWrite,
+    RetainedItem,
+    StreamAppend,
+    Transaction,
+)
+from domain.event import Context, Event, Recorded, StreamId
+from domain.memory import (
+    Fact,
+    RecalledFact,
+    RecallQuery,
+    RecallScores,
+    RetainItem,
+    Window,
+    estimated_tokens,
+)
+from domain.refusals import StaleVersion
+from domain.scope import admits
+from tests.support.examples import NOW
+
+
+SOMEONE = Context("user", NOW)
+
+
+class FixedClock:
+    """Stands still until it is moved."""
+
+    def __init__(self, now: datetime = NOW) -> None:
+        self._now = now
+
+    def now(self) -> datetime:
+        return self._now
+
+    def move(self, by: timedelta) -> None:
+        self._now += by
+
+
+class NumberedIdentities:
+    """Ids 1, 2, 3 ..."""
+
+    def __init__(self) -> None:
+        self._last = 0
+
+    def new(self) -> UUID:
+        self._last += 1
+        return UUID(int=self._last)
+
+
+@dataclass
+class InMemoryTransaction:
+    undo: list[Callable[[], None]] = field(default_factory=list)
+
+
+def undo_of(tx: Transaction) -> list[Callable[[], None]]:
+    assert isinstance(tx, InMemoryTransaction)
+    return tx.undo
+
+
+class InMemoryTransactions:
+    """What was done in a transaction that raises is undone. `begun` counts them."""
+
+    def __init__(self) -> None:
+        self.begun = 0
+
+    @contextmanager
+    def begin(self) -> Iterator[InMemoryTransaction]:
+        self.begun += 1
+        tx = InMemoryTransaction()
+        try:
+            yield tx
+        except BaseException:
+            for undo in reversed(tx.undo):
+                undo()
+            raise
+
+
+class InMemoryEventLog:
+    """EventLog. `meanwhile` holds what others do just before an append: one for each append to come."""
+
+    def __init__(self) -> None:
+        self.streams: dict[StreamId, list[Recorded]] = {}
+        self.meanwhile: deque[Callable[[], None]] = deque()
+        self.loads = 0
+        self._position = 0
+
+    def load(self, aggregate: Aggregate[Any], stream: StreamId) -> Loaded:
+        self.loads += 1
+        state: Any = aggregate.initial
+        recorded = self.streams.get(stream, [])
+        for each in recorded:
+            state = aggregate.evolve(state, each)
+        return Loaded(state, len(recorded))
+
+    def events(self, stream: StreamId, *, upto: int | None = None) -> Sequence[Recorded]:
+        return self.streams.get(stream, [])[:upto]
+
+    def append(self, appends: Sequence[StreamAppend], context: Context, tx: Transaction) -> None:
+        if self.meanwhile:
+            self.meanwhile.popleft()()
+        for append in appends:
+            if len(self.events(append.stream)) != append.expected:
+                raise StaleVersion(f"'{append.stream.name}'")
+            undo_of(tx).append(lambda append=append: self._cut(append.stream, append.expected))  # type: ignore[misc]  # bound now
+            self.record(append.stream, *append.events, context=context)
+
+    def record(self, stream: StreamId, *events: Event, context: Context = SOMEONE) -> None:
+        """Appends without asking anybody: what happened before, or elsewhere."""
+        recorded = self.streams.setdefault(stream, [])
+        for event in events:
+            self._position += 1
+            recorded.append(
+                Recorded(
+                    stream,
+                    len(recorded) + 1,
+                    self._position,
+                    event,
+                    context.actor,
+                    context.operation_id,
+                    context.cause,
+                    context.now,
+                )
+            )
+
+    def of(self, stream: StreamId) -> list[Event]:
+        """The events of a stream, without their envelopes."""
+        return [recorded.event for recorded in self.events(stream)]
+
+    def _cut(self, stream: StreamId, length: int) -> None:
+        del self.streams[stream][length:]
+
+
+class InMemoryInbox:
+    """RetainInbox."""
+
+    def __init__(self) -> None:
+        self.items: dict[UUID, Sequence[RetainItem]] = {}
+
+    def put(self, operation_id: UUID, bank_id: str, items: Sequence[RetainItem], tx: Transaction) -> None:
+        assert bank_id
+        if operation_id not in self.items:
+            self.items[operation_id] = items
+            undo_of(tx).append(lambda: self.items.pop(operation_id))
+
+    def take(self, operation_id: UUID) -> Sequence[RetainItem]:
+        return self.items[operation_id]
+
+    def drop(self, operation_id: UUID, tx: Transaction) -> None:
+        items = self.items.pop(operation_id)
+        undo_of(tx).append(lambda: self.items.update({operation_id: items}))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A fact version, valid until `to_position` (None: still)."""
+
+    bank_id: str
+    fact: Fact
+    to_position: int | None = None
+
+
+def numbered_fact(position: int) -> UUID:
+    """The id of the fact that was added at a position."""
+    return UUID(int=10_000 + position)
+
+
+class InMemoryMemoryStore:
+    """MemoryStore over a list of fact versions. Recall ranks by words in common, then by age, and raises `broken` if set."""
+
+    def __init__(self) -> None:
+        self.rows: list[_Row] = []
+        self.documents: dict[tuple[str, str], str] = {}
+        self.queries: list[RecallQuery] = []
+        self.broken: Exception | None = None
+        self._clock: dict[str, int] = {}
+
+    def position(self, bank_id: str) -> int:
+        return self._clock.get(bank_id, 0)
+
+    def write(self, bank_id: str, items: Sequence[RetainedItem], at: datetime, tx: Transaction) -> MemoryWrite:
+        rows, documents, clock = list(self.rows), dict(self.documents), dict(self._clock)
+        undo_of(tx).append(lambda: self._restore(rows, documents, clock))
+        written = closed = 0
+        for document in dict.fromkeys(item.document_id for item in items):
+            said = [(item, each.fact) for item in items if item.document_id == document for each in item.facts]
+            closed += self._close(bank_id, document, {fact.text for _, fact in said})
+            kept = {row.fact.text for row in self._open(bank_id) if row.fact.document_id == document}
+            for item, extracted in said:
+                if extracted.text not in kept:
+                    self.add(bank_id, extracted.text, tags=item.item.tags, document_id=document, recorded_at=at)
+                    written += 1
+        self.documents.update({(bank_id, item.document_id): item.text for item in items})
+        return MemoryWrite(self.position(bank_id), written, closed)
+
+    def add(self, bank_id: str, text: str, **changes: Any) -> Fact:
+        """Adds one fact, at the next position of its bank."""
+        position = self._tick(bank_id)
+        fields: dict[str, Any] = {"fact_type": "world", "recorded_at": NOW + timedelta(minutes=position)}
+        fact = Fact(id=numbered_fact(position), version=1, position=position, text=text, **{**fields, **changes})
+        self.rows.append(_Row(bank_id, fact))
+        return fact
+
+    def document_text(self, bank_id: str, document_id: str, tx: Transaction | None = None) -> str | None:
+        assert tx is None or isinstance(tx, InMemoryTransaction)
+        return self.documents.get((bank_id, document_id))
+
+    def recall(self, query: RecallQuery, vector: Sequence[float]) -> Sequence[RecalledFact]:
+        assert vector
+        self.queries.append(query)
+        if self.broken is not None:
+            raise self.broken
+        words = set(query.text.lower().split())
+        ranked = sorted(
+            self._readable(query), key=lambda fact: (-len(words & set(fact.text.lower().split())), -fact.position)
+        )
+        found: list[RecalledFact] = []
+        left = query.max_tokens
+        for rank, fact in enumerate(ranked[: query.limit], start=1):
+            if left is not None and (left := left - estimated_tokens(fact.text)) < 0:
+                break
+            found.append(RecalledFact(fact=fact, scores=RecallScores(semantic=1 / rank, final=1 / rank)))
+        return found
+
+    def newest_in_scope(self, query: RecallQuery) -> Fact | None:
+        return max(self._readable(query), key=lambda fact: fact.position, default=None)
+
+    def forget_bank(self, bank_id: str, tx: Transaction) -> int:
+        rows, documents, clock = list(self.rows), dict(self.documents), dict(self._clock)
+        undo_of(tx).append(lambda: self._restore(rows, documents, clock))
+        self.rows = [row for row in rows if row.bank_id != bank_id]
+        self.documents = {key: text for key, text in documents.items() if key[0] != bank_id}
+        self._tick(bank_id)
+        return len(rows) - len(self.rows)
+
+    def _readable(self, query: RecallQuery) -> list[Fact]:
+        window = query.window or Window(upto=self.position(query.bank_id))
+        return [
+            row.fact
+            for row in self.rows
+            if row.bank_id == query.bank_id
+            and window.after < row.fact.position <= window.upto
+            and (row.to_position is None or row.to_position > window.upto)
+            and admits(query.scope, row.fact.tags, row.fact.fact_type)
+        ]
+
+    def _open(self, bank_id: str) -> list[_Row]:
+        return [row for row in self.rows if row.bank_id == bank_id and row.to_position is None]
+
+    def _close(self, bank_id: str, document_id: str, said: set[str]) -> int:
+        gone = [row for row in self._open(bank_id) if row.fact.document_id == document_id and row.fact.text not in said]
+        for row in gone:
+            self.rows[self.rows.index(row)] = replace(row, to_position=self._tick(bank_id))
+        return len(gone)
+
+    def _tick(self, bank_id: str) -> int:
+        self._clock[bank_id] = self.position(bank_id) + 1
+        return self._clock[bank_id]
+
+    def _restore(self, rows: list[_Row], documents: dict[tuple[str, str], str], clock: dict[str, int]) -> None:
+        self.rows, self.documents, self._clock = rows, documents, clock

@@ -1,0 +1,40 @@
+"""A real HTTP server over a service, in a thread of the test's process."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import uvicorn
+
+from adapters.app import Service
+from adapters.http.application import create_app
+from tests.support.eventually import eventually
+
+STOPS_WITHIN_SECONDS = 15.0
+
+
+@contextmanager
+def live_server(service: Service, *, run_worker: bool = True) -> Iterator[str]:
+    """Serves on a free port of this machine; yields the address. Fails when the server does not stop in time."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        config = uvicorn.Config(
+            create_app(service, run_worker=run_worker),
+            log_level="error",
+            lifespan="on",
+            ws="none",
+            timeout_graceful_shutdown=5,
+        )
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="live server", daemon=True)
+        thread.start()
+        try:
+            eventually(lambda: server.started or not thread.is_alive(), timeout=20)
+            assert server.started, "the server did not start"
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(STOPS_WITHIN_SECONDS)
+            assert not thread.is_alive(), f"the server did not stop within {STOPS_WITHIN_SECONDS} seconds"

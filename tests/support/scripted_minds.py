@@ -1,0 +1,92 @@
+"""Minds in memory: a policy that follows a script, an extractor that reads lines, an embedder that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from application.ports import Embeddings, Extraction, MindFailed
+from domain.memory import ExtractedFact, RetainItem
+from domain.reflection import Answer, NoAnswer, ReflectQuestion, Step, Thought, ToolCall, ToolResult
+from domain.usage import ModelCall
+from tests.support.examples import call
+
+Act = Callable[[Sequence[ToolResult]], Step]
+Scripted = Step | Thought | Exception | Act
+RECALL = ToolCall(tool="recall", query="Charles Bridge")
+
+
+def unusable(message: str = "the endpoint answered 500", *, transient: bool = False) -> MindFailed:
+    """A mind that failed after a call that was paid for."""
+    return MindFailed(
+        message, reason="unexpected_error", transient=transient, calls=(call("failed", 7, 1),), raw="<html>"
+    )
+
+
+def answer_from_all(results: Sequence[ToolResult]) -> Answer:
+    """The document lists every fact that was shown, and rests on all of them."""
+    facts = [found.fact for result in results for found in result.facts]
+    return Answer(
+        markdown="".join(f"- {fact.text}\n" for fact in facts), used=tuple(str(fact.id) for fact in facts), raw="{...}"
+    )
+
+
+class ScriptedPolicy:
+    """ReflectPolicy. Every step costs a call; `asked` keeps each question, how many results it came with, and whether
+    an answer was due."""
+
+    engine = "scripted"
+
+    def __init__(self, *script: Scripted, deterministic: bool = False) -> None:
+        self.script = list(script)
+        self.deterministic = deterministic
+        self.asked: list[tuple[ReflectQuestion, int, bool]] = []
+
+    def next_step(self, question: ReflectQuestion, results: Sequence[ToolResult], *, must_finish: bool) -> Thought:
+        self.asked.append((question, len(results), must_finish))
+        assert self.script, f"the mind was asked {len(self.asked)} times, once more than expected"
+        act = self.script.pop(0)
+        if isinstance(act, Exception):
+            raise act
+        if isinstance(act, Thought):
+            return act
+        step = act if isinstance(act, ToolCall | Answer | NoAnswer) else act(results)
+        return Thought(step=step, calls=(call(f"reflect_{len(self.asked)}"),))
+
+
+class CountingEmbedder:
+    """Embedder: one vector for all texts, one call for each question; raises what `broken` says."""
+
+    model = "one-vector"
+    dimensions = 2
+
+    def __init__(self) -> None:
+        self.texts: list[Sequence[str]] = []
+        self.broken: Exception | None = None
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        if self.broken is not None:
+            raise self.broken
+        self.texts.append(tuple(texts))
+        return Embeddings([(1.0, 0.0)] * len(texts), (call("embed", len(texts), 0),))
+
+
+class LineExtractor:
+    """FactExtractor: every line of an item is a fact. `read` keeps the contents and the missions they were read with;
+    `meanwhile` is what happens elsewhere while the next item is read."""
+
+    def __init__(self) -> None:
+        self.read: list[tuple[str, str | None]] = []
+        self.meanwhile: list[Callable[[], None]] = []
+        self.broken: Exception | None = None
+
+    def extract(self, item: RetainItem, *, mission: str | None, now: datetime) -> Extraction:
+        assert now.tzinfo is not None
+        self.read.append((item.content, mission))
+        if self.broken is not None:
+            raise self.broken
+        if self.meanwhile:
+            self.meanwhile.pop(0)()
+        lines = [line for line in item.content.splitlines() if line.strip()]
+        calls: tuple[ModelCall, ...] = (call("extract_facts", len(item.content), len(lines)),)
+        return Extraction([ExtractedFact(text=line) for line in lines], calls)

@@ -1,0 +1,105 @@
+"""All use cases over the ports in memory, with one bank and one mental model to work on."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from application.background import BackgroundWork, RetryPolicy
+from application.banks import Banks
+from application.command_handler import CommandHandler, mental_model_stream, operation_stream
+from application.memories import Memories
+from application.mental_models import MentalModels
+from application.reflect import Reflector
+from application.refresh import RefreshExecutor
+from domain.bank import BankOpened
+from domain.event import Context, Event
+from domain.operation import OperationRequested, RefreshAsked
+from tests.support.examples import BANK, BANK_STREAM, MENTAL_MODEL_STREAM, MODEL, OPERATION, OPERATION_STREAM, created
+from tests.support.in_memory import (
+    FixedClock,
+    InMemoryEventLog,
+    InMemoryInbox,
+    InMemoryMemoryStore,
+    InMemoryTransactions,
+    NumberedIdentities,
+)
+from tests.support.scripted_minds import CountingEmbedder, LineExtractor, Scripted, ScriptedPolicy
+
+RETRY_DELAY = timedelta(seconds=60)
+
+
+class World:
+    """`mind` is the script of the reflect policy."""
+
+    def __init__(self, *mind: Scripted, deterministic: bool = False, at_most: int = 3) -> None:
+        self.clock = FixedClock()
+        self.log = InMemoryEventLog()
+        self.transactions = InMemoryTransactions()
+        self.memory = InMemoryMemoryStore()
+        self.inbox = InMemoryInbox()
+        self.embedder = CountingEmbedder()
+        self.extractor = LineExtractor()
+        self.policy = ScriptedPolicy(*mind, deterministic=deterministic)
+        identities = NumberedIdentities()
+        self.handler = CommandHandler(self.log, self.transactions)
+        self.banks = Banks(self.handler, self.log, self.memory, self.mental_models_of)
+        self.memories = Memories(
+            self.handler,
+            self.memory,
+            self.inbox,
+            self.embedder,
+            self.extractor,
+            identities,
+            lambda bank_id: self.banks.missions(bank_id).retain,
+        )
+        self.mental_models = MentalModels(self.handler, self.log, identities)
+        reflector = Reflector(self.memory, self.embedder, self.policy)
+        self.executor = RefreshExecutor(self.memory, reflector, self.policy, self.clock)
+        self.background = BackgroundWork(
+            self.handler,
+            self.log,
+            self.executor,
+            self.policy,
+            self.memories,
+            self.inbox,
+            self.clock,
+            RetryPolicy(at_most, RETRY_DELAY),
+        )
+
+    @property
+    def context(self) -> Context:
+        return Context("user", self.clock.now(), None, "test")
+
+    def mental_models_of(self, bank_id: str) -> list[str]:
+        return [
+            stream.name for stream in self.log.streams if stream.kind == "mental_model" and stream.bank_id == bank_id
+        ]
+
+    def has_a_model(self, *since: Event, **fields: Any) -> World:
+        """An open bank with the mental model of the examples, to which `since` happened."""
+        self.log.record(BANK_STREAM, BankOpened(bank_id=BANK, name=BANK))
+        self.log.record(MENTAL_MODEL_STREAM, created(**fields), *since)
+        return self
+
+    def knows(self, *texts: str, **changes: Any) -> World:
+        for text in texts:
+            self.memory.add(BANK, text, **changes)
+        return self
+
+    def is_asked_to_refresh(self, mode: str | None = None) -> World:
+        work = RefreshAsked.model_validate({"mental_model_id": MODEL, "mode": mode})
+        self.log.record(OPERATION_STREAM, OperationRequested(bank_id=BANK, operation_id=OPERATION, work=work))
+        return self
+
+    def works(self, operation_id: UUID = OPERATION) -> None:
+        self.background.run(BANK, operation_id)
+
+    def document(self, mental_model_id: str = MODEL) -> list[Event]:
+        """What happened to the mental model."""
+        return self.log.of(mental_model_stream(BANK, mental_model_id))
+
+    def operation(self, operation_id: UUID = OPERATION) -> list[Event]:
+        """What happened to the operation."""
+        return self.log.of(operation_stream(BANK, operation_id))
