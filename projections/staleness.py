@@ -134,7 +134,8 @@ def _staleness(
         scopes[shape] = scope, staleness_scope(scope)
     scope, strict = scopes[shape]
     reasons = []
-    if any(position > covered and admits(strict, tags, fact_type) for tags, fact_type, position in clock):
+    new = ((tags, fact_type) for tags, fact_type, position in clock if position > covered)
+    if any(admits(strict, *each) and admits(scope, *each) for each in new):  # under a `not`, strict admits more
         reasons.append("new_memories")
     if row["covered_scope"] is not None and Scope.model_validate(row["covered_scope"]) != scope:
         reasons.append("scope_changed")

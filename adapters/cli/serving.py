@@ -55,7 +55,8 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
             f"listening on {settings.host} is refused: without API keys the service is for this machine only"
         )
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
+    # Said to be TCP, so that asyncio turns Nagle's algorithm off: it would hold back each answer for 40 ms.
+    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((settings.host, settings.port))

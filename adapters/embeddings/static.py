@@ -57,6 +57,9 @@ class StaticEmbedder:
     def dimensions(self) -> int:
         return DIMENSIONS
 
+    def close(self) -> None:
+        """Nothing is held but memory."""
+
     def embed(self, texts: Sequence[str]) -> Embeddings:
         """One unit-length vector a text, in order. Only the first `LONGEST_TEXT` characters of a text count; a lone
         surrogate counts as a question mark. Raises MindFailed when the model's files cannot be read."""

@@ -126,7 +126,7 @@ async def _put(api: Backend, bank_id: str, body: BankRequest, cause: str, before
     )
 
 
-def _list_item(row: BankRow, memory: memory_statistics.MemoryStatistics) -> BankListItem:
+def _list_item(row: BankRow, memory: memory_statistics.MemorySize) -> BankListItem:
     return BankListItem(
         bank_id=row.bank_id,
         name=row.name,

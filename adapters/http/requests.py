@@ -163,7 +163,9 @@ class RetainRequest(Body):
         default=None,
         description="Of the caller's choice, for asynchronous retains: the same id again is the same request.",
     )
-    document_tags: TagsOrJson | None = Field(default=None, description="Tags for every item.", deprecated=True)
+    document_tags: TagsOrJson | None = Field(
+        default=None, description="Tags for every item.", json_schema_extra={"deprecated": True}
+    )
 
 
 class TokenLimit(Body):

@@ -1,15 +1,16 @@
 """A document as an extract of facts: grouped by the names they share, in order of date, as much as there is room for.
 
-The same facts give the same bytes, however they were found. A name is a section by the order of magnitude of how many
-facts share it, sections stand in alphabetical order and facts in order of time: one more fact seldom moves another.
+The same facts give the same bytes, however they were found. Sections stand in alphabetical order and facts in order of
+time, so that one more fact is one more line, unless it makes another name the most shared one.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from calendar import monthrange
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from uuid import UUID
 
 from adapters.offline.markdown_text import bullet, heading, one_line
@@ -56,21 +57,24 @@ def _document(title: str, facts: Sequence[Fact], bullets: dict[UUID, str]) -> Ex
 
 
 def _stamp(fact: Fact) -> str:
-    """When it happened, as exact as it is known: a day, a month, a year, or from when to when; empty when unknown."""
+    """When it happened; empty when that is not known, or the text says it in the same form."""
     if fact.occurred_start is None:
         return ""
-    start = fact.occurred_start.astimezone(UTC)
-    end = max(start, (fact.occurred_end or fact.occurred_start).astimezone(UTC))
-    if start.date() == end.date():
-        return f"{start:%Y-%m-%d}"
-    after = end + timedelta(microseconds=1) if end < datetime.max.replace(tzinfo=UTC) else end
-    begins_month, ends_month = start.day == 1, (after.day == 1 and after.month != end.month)
-    if begins_month and ends_month and start.year == end.year:
-        if start.month == end.month:
-            return f"{start:%Y-%m}"
-        if (start.month, end.month) == (1, 12):
-            return f"{start:%Y}"
-    return f"{start:%Y-%m-%d} to {end:%Y-%m-%d}"
+    when = _written(fact.occurred_start.astimezone(UTC), (fact.occurred_end or fact.occurred_start).astimezone(UTC))
+    return "" if when in fact.text else when
+
+
+def _written(start: datetime, end: datetime) -> str:
+    """A day, a month, a year, or from when to when."""
+    first, last = start.date(), max(start, end).date()
+    if first == last:
+        return first.isoformat()
+    whole_months = first.day == 1 and last.day == monthrange(last.year, last.month)[1] and first.year == last.year
+    if whole_months and first.month == last.month:
+        return first.isoformat()[:7]
+    if whole_months and (first.month, last.month) == (1, 12):
+        return first.isoformat()[:4]
+    return f"{first} to {last}"
 
 
 def _by_time(fact: Fact) -> tuple[bool, datetime, int, UUID]:
@@ -82,45 +86,31 @@ def _by_time(fact: Fact) -> tuple[bool, datetime, int, UUID]:
 # --- sections ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Name:
-    """A name that facts share, spelled as the oldest of them spells it."""
-
-    spelling: str
-    rank: tuple[int, int, str]
-    """Lower is more shared: by powers of two of the facts, then the name known longer, then by alphabet."""
-
-
 def _sections(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
-    """Name and facts of every section. A fact stands under the most shared of its names that holds another fact too;
-    facts with no such name come last, under an empty one."""
-    names = _shared_names(facts)
-    homes = {
-        fact.id: sorted((key for key in _spellings(fact) if key in names), key=lambda key: names[key].rank)
-        for fact in facts
-    }
-    first_choices = Counter(keys[0] for keys in homes.values() if keys)
-    lasting = {key for key, count in first_choices.items() if count >= FEWEST_SHARING}
-    sections: dict[str, list[Fact]] = defaultdict(list)
-    for fact in sorted(facts, key=_by_time):
-        sections[next((key for key in homes[fact.id] if key in lasting), "")].append(fact)
-    in_order = sorted(sections, key=lambda key: (key == "", key))
-    return [(names[key].spelling if key else "", sections[key]) for key in in_order]
+    """Name and facts of every section. The most shared name takes its facts first, the next one those that are left, if
+    they are two or more; facts that no name took come last, under an empty one."""
+    by_time = sorted(facts, key=_by_time)
+    sections: dict[str, tuple[str, list[Fact]]] = {}
+    placed: set[UUID] = set()
+    for key, spelling, sharing in _shared_names(facts):
+        members = [fact for fact in by_time if fact.id in sharing and fact.id not in placed]
+        if len(members) >= FEWEST_SHARING:
+            sections[key] = spelling, members
+            placed.update(fact.id for fact in members)
+    rest = [fact for fact in by_time if fact.id not in placed]
+    return [sections[key] for key in sorted(sections)] + ([("", rest)] if rest else [])
 
 
-def _shared_names(facts: Iterable[Fact]) -> dict[str, _Name]:
-    sharing: dict[str, list[tuple[int, str]]] = defaultdict(list)
+def _shared_names(facts: Iterable[Fact]) -> list[tuple[str, str, set[UUID]]]:
+    """Names that facts share, most shared first, of equally shared ones the one known longer: what the name is compared
+    as, as its oldest fact spells it, and the facts."""
+    spellings: dict[str, str] = {}
+    sharing: dict[str, set[UUID]] = defaultdict(set)
     for fact in sorted(facts, key=lambda fact: (fact.position, fact.id)):
-        for key, spelling in _spellings(fact).items():
-            sharing[key].append((fact.position, spelling))
-    return {
-        key: _Name(spelling=shared[0][1], rank=(-len(shared).bit_length(), shared[0][0], key))
-        for key, shared in sharing.items()
-        if len(shared) >= FEWEST_SHARING
-    }
-
-
-def _spellings(fact: Fact) -> dict[str, str]:
-    """The names of a fact by what they are compared as."""
-    names = map(one_line, fact.entities)
-    return {name.casefold(): name for name in names if any(map(str.isalnum, name))}
+        for name in map(one_line, fact.entities):
+            if any(map(str.isalnum, name)):
+                spellings.setdefault(name.casefold(), name)
+                sharing[name.casefold()].add(fact.id)
+    # Names are in the order they became known, and sorting keeps the order of equals.
+    most_shared = sorted(spellings, key=lambda key: -len(sharing[key]))
+    return [(key, spellings[key], sharing[key]) for key in most_shared if len(sharing[key]) >= FEWEST_SHARING]

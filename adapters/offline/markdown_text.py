@@ -15,7 +15,7 @@ _BLOCK_START = re.compile(
     r"#{1,6}(?= |$)"  # heading
     r"|>"  # quote
     r"|[-+*](?= |$)"  # list
-    r"|([-_*])(?: *\1){2,} *$"  # rule
+    r"|([-_*])(?: *\1){2,} *$|-(?: *-)+ *$"  # rule, also together with the mark of the list
     r"|`{3,}(?=[^`]*$)|~{3,}"  # fence
     r"|\[(?=.*\]:)"  # link definition
 )
@@ -31,8 +31,7 @@ def bullet(text: str, stamp: str = "") -> str:
 
 def heading(level: int, title: str) -> str:
     """A heading `## title`."""
-    hashes = "#" * level
-    return f"{hashes} {_CLOSING_HASHES.sub(lambda closing: chr(92) + closing[0], _inline(title))}"
+    return "#" * level + " " + _CLOSING_HASHES.sub(r"\\\g<0>", _inline(title))
 
 
 def one_line(text: str) -> str:

@@ -138,12 +138,14 @@ class _Reader:
         self._speaker = ""
         self._said: Period | None = None
         self._stamp = ""
+        self._silent = False
+        """Whether the speaker was named and has said nothing yet."""
 
     def read(self) -> list[Passage]:
         number = 0
         while number < len(self._lines):
             number += self._take(number)
-        self._close()
+        self._end_turn()
         self._end_section(0)
         return self._passages
 
@@ -174,9 +176,8 @@ class _Reader:
         return 1 if text[0] == "=" else 2, self._open.pop()
 
     def _take_heading(self, level: int, title: str) -> None:
-        self._end_list()
+        self._end_turn()
         self._end_section(level)
-        self._speaker, self._said = "", None
         self._heading = Passage(title, "heading", level=level, label=_only_names(title, level))
         self._passages.append(self._heading)
 
@@ -198,8 +199,8 @@ class _Reader:
         return end - number
 
     def _take_utterance(self, said: Utterance) -> None:
-        self._end_list()
-        self._speaker, self._said, self._stamp = said.speaker, said.said, said.unread_stamp
+        self._end_turn()
+        self._speaker, self._said, self._stamp, self._silent = said.speaker, said.said, said.unread_stamp, True
         if said.text:
             self._open.append(said.text)
 
@@ -212,7 +213,7 @@ class _Reader:
             self._open.append(text)
 
     def _take_line(self, text: str, *, indented: bool) -> None:
-        if self._items and not self._open and not indented:
+        if self._items and not indented and not (self._open and text[0].islower()):
             self._end_list()
         self._open.append(text)
 
@@ -221,9 +222,17 @@ class _Reader:
         self._items.clear()
         self._announcement = None
 
+    def _end_turn(self) -> None:
+        """Ends what the speaker says; one who says nothing is still named."""
+        self._end_list()
+        name, self._speaker, self._said = self._speaker, "", None
+        if self._silent:
+            self._add(name, "prose")
+
     def _close(self) -> None:
         """Ends the paragraph or item that is open."""
-        runs = unwrapped(self._open, self._wrap)
+        # Lines that go on with an item were indented to belong to it: all of them are wraps.
+        runs = unwrapped(self._open, 1 if self._items else self._wrap)
         self._open.clear()
         for run in runs:
             text = f"{self._stamp} {run}" if self._stamp else run
@@ -247,6 +256,7 @@ class _Reader:
         heading = self._heading.text if self._heading else ""
         passage = Passage(text, kind, heading=heading, speaker=self._speaker, said=self._said)
         self._passages.append(passage)
+        self._silent = self._silent and not any(map(str.isalnum, text))
         return passage
 
 

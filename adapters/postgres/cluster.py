@@ -104,9 +104,10 @@ def _run_initdb(target: str, binaries: Binaries, account: Account | None) -> Non
     if process.returncode != 0:
         _remove_tree(target)
         os.write(sys.stderr.fileno(), output)
-        complaint = first_complaint(output.decode(errors="replace")) or f"initdb ended with {process.returncode}."
+        said = output.decode(errors="replace").strip()
+        complaint = first_complaint(said) or said.rpartition("\n")[2] or f"initdb ended with {process.returncode}"
         raise DatabaseUnavailable(
-            f"PostgreSQL could not make a database in {os.path.dirname(target)}: {complaint} "
+            f"PostgreSQL could not make a database in {os.path.dirname(target)}: {complaint}. "
             "Mend that, or choose another folder with PALIMPSEST_DATA_DIR."
         )
 
@@ -200,7 +201,7 @@ def first_complaint(output: str) -> str | None:
     for line in output.splitlines():
         for mark in ("PANIC: ", "FATAL: ", "ERROR: ", "error: "):
             if mark in line:
-                return line.split(mark, 1)[1].strip().rstrip(".") + "."
+                return line.split(mark, 1)[1].strip().rstrip(".")
     return None
 
 

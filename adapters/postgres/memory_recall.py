@@ -34,13 +34,12 @@ _IN_TAG_SETS = "f.tag_set = ANY(ARRAY(SELECT s.tag_set FROM scope_clock s WHERE 
 _COMPARED = """
 SELECT f.fact_id, f.version, f.from_position, {distance} AS distance FROM fact_versions f
 WHERE {rows} AND {distance} <= %(max_distance)s"""
-# Vectors of another model, or of other dimensions, cannot be compared at all: CASE keeps the server from trying.
-_DISTANCE = """CASE WHEN f.embedding_model = %(model)s AND vector_dims(f.embedding) = %(dimensions)s
-  THEN f.embedding <=> %(vector)b::vector END"""
+# Vectors of other dimensions cannot be compared at all: CASE keeps the server from trying.
+_DISTANCE = "CASE WHEN f.embedding_space = %(space)s THEN f.embedding <=> %(vector)b::vector END"
 _NEAREST = """
 (SELECT f.fact_id, f.version, f.from_position, f.embedding::{type} <=> %(vector)b::vector::{type} AS distance
 FROM fact_versions f
-WHERE {rows} AND f.embedding_model = %(model)s AND vector_dims(f.embedding) = {dimensions}
+WHERE {rows} AND f.embedding_space = %(space)s AND vector_dims(f.embedding) = {dimensions}
 ORDER BY f.embedding::{type} <=> %(vector)b::vector::{type} LIMIT %(limit)s)"""
 _SEMANTIC = """
 SELECT fact_id, version, from_position, 1 - distance AS semantic, NULL::float8 AS keyword,
@@ -86,10 +85,10 @@ _COLUMNS = sql.SQL(", ").join(sql.Identifier("f", column) for column in FACT_COL
 
 @dataclass(frozen=True)
 class SearchVector:
-    """What to compare with: a vector (empty: none) and the model that made it."""
+    """What to compare with: a vector (empty: none), and the name of the space it is in."""
 
     numbers: Sequence[float]
-    model: str
+    space: str
 
 
 def recall(connection: Connection[DictRow], query: RecallQuery, vector: SearchVector) -> list[RecalledFact]:
@@ -97,7 +96,7 @@ def recall(connection: Connection[DictRow], query: RecallQuery, vector: SearchVe
     if query.limit <= 0 or query.max_tokens == 0:
         return []
     condition = ScopeCondition(query.scope)
-    with connection.transaction():
+    with connection.pipeline(), connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         plan = plan_recall(connection, query, condition, len(vector.numbers))
         if plan is None:
@@ -105,7 +104,8 @@ def recall(connection: Connection[DictRow], query: RecallQuery, vector: SearchVe
         statement = _statement(query, condition, plan, len(vector.numbers))
         if statement is None:
             return []
-        settings = {"jit": "off"} | (graph_settings(plan) if plan.reach else {})
+        # Starting a compiler or other processes takes longer than a recall should.
+        settings = {"jit": "off", "max_parallel_workers_per_gather": 0} | (graph_settings(plan) if plan.reach else {})
         connection.execute(
             "SELECT set_config(name, value, true) FROM unnest(%s::text[], %s::text[]) AS s(name, value)",
             (list(settings), [str(value) for value in settings.values()]),
@@ -175,8 +175,7 @@ def _parameters(
         "bank_id": query.bank_id,
         "limit": query.limit,
         "vector": Vector(vector.numbers),
-        "dimensions": len(vector.numbers),
-        "model": vector.model,
+        "space": vector.space,
         "max_distance": 1 - query.min_semantic,
         "lexemes": [f"'{lexeme}'" for lexeme, _ in plan.lexemes],
         "weights": [weight for _, weight in plan.lexemes],
@@ -196,9 +195,10 @@ def _within(max_tokens: int | None, rows: Sequence[DictRow]) -> list[RecalledFac
     """The facts in order until their text would be more than `max_tokens`."""
     found, tokens = [], 0
     for row in rows:
-        tokens += estimated_tokens(row["text"])
-        if max_tokens is not None and tokens > max_tokens:
-            break
-        scores = RecallScores.model_construct(semantic=row["semantic"], keyword=row["keyword"], final=row["final"])
-        found.append(RecalledFact.model_construct(fact=to_fact(row), scores=scores))
+        if max_tokens is not None:
+            tokens += estimated_tokens(row["text"])
+            if tokens > max_tokens:
+                break
+        scores = RecallScores(semantic=row["semantic"], keyword=row["keyword"], final=row["final"])
+        found.append(RecalledFact(fact=to_fact(row), scores=scores))
     return found

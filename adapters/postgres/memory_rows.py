@@ -18,8 +18,8 @@ FACT_COLUMNS = (
 
 
 def to_fact(row: Mapping[str, Any]) -> Fact:
-    """The fact in a row that has FACT_COLUMNS. The database checked what it holds, so it is not validated again."""
-    return Fact.model_construct(
+    """The fact in a row that has FACT_COLUMNS."""
+    return Fact(
         id=row["fact_id"],
         version=row["version"],
         position=row["from_position"],

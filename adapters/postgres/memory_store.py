@@ -28,6 +28,7 @@ class PostgresMemoryStore:
         self._database = database
         self._identities = identities
         self._embedding_model = embedding_model
+        self._space = f"{embedding_model}/{dimensions}"
         self._dimensions = dimensions
 
     def position(self, bank_id: str) -> int:
@@ -40,7 +41,7 @@ class PostgresMemoryStore:
         writers of the bank wait from here on until the transaction ends. Facts with an empty vector are found by word
         only. Raises ValueError when a vector has not the dimensions of the store."""
         self._check([embedded.vector for retained in items for embedded in retained.facts])
-        writer = MemoryWriter(connection_of(tx), bank_id, at, self._identities, self._embedding_model)
+        writer = MemoryWriter(connection_of(tx), bank_id, at, self._identities, self._space)
         return writer.write(items)
 
     def _check(self, vectors: Sequence[Sequence[float]]) -> None:
@@ -64,7 +65,7 @@ class PostgresMemoryStore:
     def recall(self, query: RecallQuery, vector: Sequence[float]) -> Sequence[RecalledFact]:
         """Without a vector facts are found by word only."""
         with self._database.connection() as connection:
-            return memory_recall.recall(connection, query, SearchVector(vector, self._embedding_model))
+            return memory_recall.recall(connection, query, SearchVector(vector, self._space))
 
     def newest_in_scope(self, query: RecallQuery) -> Fact | None:
         with self._database.connection() as connection:

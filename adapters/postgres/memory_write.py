@@ -34,13 +34,13 @@ class MemoryWriter:
     """Writes into one bank within one transaction."""
 
     def __init__(
-        self, connection: Connection[DictRow], bank_id: str, at: datetime, identities: Identities, embedding_model: str
+        self, connection: Connection[DictRow], bank_id: str, at: datetime, identities: Identities, embedding_space: str
     ) -> None:
         self._connection = connection
         self._bank_id = bank_id
         self._at = at
         self._identities = identities
-        self._embedding_model = embedding_model
+        self._embedding_space = embedding_space
 
     def write(self, items: Sequence[RetainedItem]) -> MemoryWrite:
         """Upserts the documents of the items. Closings get the first positions, additions the next, in their order."""
@@ -139,10 +139,10 @@ class MemoryWriter:
         self._connection.cursor().executemany(
             "INSERT INTO fact_versions (bank_id, fact_id, version, from_position, text, fact_type, tags, tag_set,"
             " context, occurred_start, occurred_end, mentioned_at, document_id, metadata, entities, recorded_at,"
-            " embedding, embedding_model, terms) VALUES (%(bank_id)s, %(fact_id)s, 1, %(position)s, %(text)s,"
+            " embedding, embedding_space, terms) VALUES (%(bank_id)s, %(fact_id)s, 1, %(position)s, %(text)s,"
             " %(fact_type)s, %(tags)s, %(tag_set)s, %(context)s, %(occurred_start)s, %(occurred_end)s,"
             " %(mentioned_at)s, %(document_id)s, %(metadata)s, %(entities)s, %(at)s, %(embedding)b::vector,"
-            " %(embedding_model)s, array_to_tsvector(%(lexemes)s::text[]))",
+            " %(embedding_space)s, array_to_tsvector(%(lexemes)s::text[]))",
             rows,
         )
         self._connection.execute(
@@ -171,7 +171,7 @@ class MemoryWriter:
             "entities": list(dict.fromkeys((*embedded.fact.entities, *item.entities))),
             "at": self._at,
             "embedding": Vector(embedded.vector) if embedded.vector else None,
-            "embedding_model": self._embedding_model if embedded.vector else None,
+            "embedding_space": self._embedding_space if embedded.vector else None,
         }
 
     def _count_scopes(

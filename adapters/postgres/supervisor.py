@@ -141,7 +141,7 @@ class Supervisor:
         said = cluster.read_end(self._folder.supervisor_log, self._log_start)
         complaint = cluster.first_complaint(said) or cluster.first_complaint(cluster.newest_log(self._folder))
         return (
-            f"PostgreSQL does not start in {self._folder.cluster}: {complaint or 'it ended without a word.'} "
+            f"PostgreSQL does not start in {self._folder.cluster}: {complaint or 'it ended without a word'}. "
             f"See {self._folder.supervisor_log} and {self._folder.log}."
         )
 

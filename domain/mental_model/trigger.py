@@ -84,10 +84,10 @@ def _check_response_schema(schema: Mapping[str, Any]) -> None:
     for name, definition in properties.items():
         if not isinstance(definition, dict):
             raise ValueError(f"response_schema.properties.{name} must be an object")
-        if "type" in definition and definition["type"] not in PROPERTY_TYPES:
+        if "type" in definition and definition["type"] not in tuple(PROPERTY_TYPES):
             raise ValueError(
                 f"response_schema.properties.{name}.type must be one of {', '.join(sorted(PROPERTY_TYPES))}"
             )
     required = schema.get("required", [])
-    if not isinstance(required, list) or any(name not in properties for name in required):
+    if not isinstance(required, list) or any(name not in tuple(properties) for name in required):
         raise ValueError("response_schema.required must be a list of names of its properties")

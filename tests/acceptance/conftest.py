@@ -16,7 +16,9 @@ from tests.support.rest import RestBank
 
 @pytest.fixture(scope="module")
 def live_service(shared_conninfo: str) -> Iterator[Service]:
-    with opened(build(Settings(_env_file=None, max_body_bytes=200_000, worker_retry_seconds=0), shared_conninfo)) as service:
+    with opened(
+        build(Settings(_env_file=None, max_body_bytes=200_000, worker_retry_seconds=0), shared_conninfo)
+    ) as service:
         yield service
 
 

@@ -28,6 +28,7 @@ def event_loop_of_the_client() -> Iterator[asyncio.AbstractEventLoop]:
 
 @pytest.fixture
 def hindsight(address: str, event_loop_of_the_client: asyncio.AbstractEventLoop) -> Iterator[Hindsight]:
+    assert not event_loop_of_the_client.is_closed()
     with Hindsight(base_url=address, timeout=30) as client:
         yield client
 
@@ -48,7 +49,9 @@ def test_the_life_of_a_document_by_the_sync_methods(
     assert (profile.bank_id, profile.name, profile.mission) == (bank, "Ada", "Know Ada.")
     assert profile.disposition.empathy == 5
 
-    one = hindsight.retain(bank, "Ada Lovelace works at Acme in London.", timestamp="2024-03-01T10:00:00Z", tags=["ada"])
+    one = hindsight.retain(
+        bank, "Ada Lovelace works at Acme in London.", timestamp="2024-03-01T10:00:00Z", tags=["ada"]
+    )
     assert one.success
     assert one.items_count == 1
     assert not one.var_async
@@ -83,7 +86,9 @@ def test_the_life_of_a_document_by_the_sync_methods(
     listed = hindsight.list_mental_models(bank)
     assert [(each.id, each.content, each.is_stale) for each in listed.items] == [("ada", None, False)]
 
-    changed = hindsight.update_mental_model(bank, "ada", name="Ada L.", tags=["ada"], trigger={"refresh_cron": "0 3 * * *"})
+    changed = hindsight.update_mental_model(
+        bank, "ada", name="Ada L.", tags=["ada"], trigger={"refresh_cron": "0 3 * * *"}
+    )
     assert (changed.name, changed.tags, changed.content) == ("Ada L.", ["ada"], model.content)
     assert changed.trigger is not None
     assert changed.trigger.refresh_cron == "0 3 * * *"

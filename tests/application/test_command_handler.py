@@ -112,6 +112,15 @@ def test_a_conflict_in_one_stream_rolls_back_the_others_and_all_are_decided_agai
     assert (opened.version, renamed.version, renamed.state.tags) == (1, 3, ("stone",))
 
 
+def test_only_a_repeated_attempt_queues_up_for_its_streams(handling: Handling) -> None:
+    handling.handler.execute(CONTEXT, OPEN)
+    assert handling.log.locked == []
+    handling.log.meanwhile.append(handling.meanwhile(MENTAL_MODEL_STREAM, created()))
+    with pytest.raises(MentalModelAlreadyExists):
+        handling.handler.execute(CONTEXT, OPEN, CREATE)
+    assert handling.log.locked == [(BANK_STREAM, MENTAL_MODEL_STREAM)]
+
+
 def test_what_became_so_meanwhile_is_not_recorded_again(handling: Handling) -> None:
     handling.log.meanwhile.append(handling.meanwhile(BANK_STREAM, OPENED))
     (done,) = handling.handler.execute(CONTEXT, OPEN)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import pytest
 
+from domain.memory import RetainItem
 from domain.mental_model.record import FactCount, ResolvedScope
 from domain.mental_model.state import MentalModel
 from domain.mental_model.trigger import Trigger
@@ -21,7 +23,6 @@ from domain.refresh import (
 )
 from domain.scope import Scope, TagLeaf
 from tests.support.examples import BANK, MODEL, NOW, QUESTION, later, mental_model
-from tests.support.in_memory import InMemoryMemoryStore
 from tests.support.scripted_minds import RECALL, Act, answer_from_all, unusable
 from tests.support.world import World
 
@@ -33,12 +34,17 @@ def refresh(world: World, override: Literal["full"] | None = None, **fields: Any
     return world.executor.execute(mental_model(**fields), override)
 
 
-def while_late_memories_commit(world: World, *texts: str, tags: tuple[str, ...] = ()) -> Act:
-    """A recall during which others commit memories."""
+def commits(world: World, text: str) -> None:
+    """Someone else's memory becomes visible."""
+    world.memory.add(BANK, text)
 
-    def act(results: Any) -> Step:
-        assert results == []
-        world.knows(*texts, tags=tags)
+
+def while_another_memory_commits(world: World, text: str) -> Act:
+    """A recall of the mind, just before which someone else's memory becomes visible."""
+
+    def act(results: Sequence[ToolResult]) -> Step:
+        assert not results
+        commits(world, text)
         return RECALL
 
     return act
@@ -80,7 +86,7 @@ def test_the_watermark_is_when_the_newest_readable_memory_was_written() -> None:
 
 def test_a_memory_that_commits_during_the_run_is_not_in_its_window() -> None:
     world = World(answer_from_all).knows(BEGUN)
-    world.policy.script.insert(0, while_late_memories_commit(world, FINISHED))
+    world.policy.script.insert(0, while_another_memory_commits(world, FINISHED))
     run = refresh(world)
     assert run.result == Candidate(f"- {BEGUN}\n")
     assert (run.record.window.upto, run.record.window.watermark, world.memory.position(BANK)) == (1, later(1), 2)
@@ -88,35 +94,24 @@ def test_a_memory_that_commits_during_the_run_is_not_in_its_window() -> None:
 
 def test_a_memory_that_is_replaced_during_the_run_is_read_as_it_was() -> None:
     world = World(answer_from_all)
-    world.memories.retain(world.context, BANK, [_guide(BEGUN)])
+    world.memories.retain(world.context, BANK, [RetainItem(content=BEGUN, document_id="guide")])
 
-    def replaced(results: Any) -> Step:
-        assert results == []
-        world.memories.retain(world.context, BANK, [_guide(FINISHED)])
+    def replaced(results: Sequence[ToolResult]) -> Step:
+        assert not results
+        world.memories.retain(world.context, BANK, [RetainItem(content=FINISHED, document_id="guide")])
         return RECALL
 
     world.policy.script.insert(0, replaced)
     assert refresh(world).result == Candidate(f"- {BEGUN}\n")
 
 
-def _guide(text: str) -> Any:
-    from domain.memory import RetainItem
-
-    return RetainItem(content=text, document_id="guide")
-
-
-def test_a_memory_that_commits_just_after_the_snapshot_is_not_read_either() -> None:
-    class Busy(InMemoryMemoryStore):
-        def position(self, bank_id: str) -> int:
-            taken = super().position(bank_id)
-            if not any(row.fact.text == FINISHED for row in self.rows):
-                self.rows.append(self.rows[0])
-                del self.rows[-1]
-            return taken
-
-    world = World(RECALL, answer_from_all).knows(BEGUN)
-    assert isinstance(Busy(), InMemoryMemoryStore)
-    assert refresh(world).record.window.upto == 1
+@pytest.mark.parametrize("known", [(), (BEGUN,)], ids=["an empty bank", "a bank with memory"])
+def test_a_memory_that_commits_just_after_the_snapshot_is_left_for_the_next_run(known: tuple[str, ...]) -> None:
+    world = World(RECALL, answer_from_all).knows(*known)
+    world.memory.meanwhile.append(lambda: commits(world, FINISHED))
+    run = refresh(world)
+    assert run.record.window.upto == len(known)
+    assert run.result == (Candidate(f"- {BEGUN}\n") if known else NothingToRead())
 
 
 @pytest.mark.parametrize(
@@ -217,12 +212,12 @@ def test_the_budget_of_the_trigger_bounds_the_reading(budget: Any, limit: int) -
 def test_rs_03_a_failed_retrieval_is_a_failed_run_with_what_was_read_before() -> None:
     world = World(RECALL, RECALL).knows(BEGUN)
 
-    def breaks(results: list[ToolResult]) -> Step:
+    def breaks(results: Sequence[ToolResult]) -> Step:
         assert len(results) == 1
         world.memory.broken = TimeoutError("statement timeout")
         return RECALL
 
-    world.policy.script[1] = breaks  # type: ignore[call-overload]  # results are a sequence of tool results
+    world.policy.script[1] = breaks
     run = refresh(world, content="Text.\n")
     assert run.result == RunFailed("retrieval_failed", "recall failed: TimeoutError: statement timeout")
     assert (run.record.candidate, run.record.evidence, len(run.record.tool_calls)) == ("", (), 1)

@@ -51,7 +51,9 @@ class Language:
         words = list({"".join(self._random.choices(syllables, k=self._random.randint(2, 4))) for _ in range(12_000)})
         self._vocabulary = words
         self._frequency = 1 / np.arange(1, len(words) + 1)
-        self._meaning = numbers.standard_normal((len(words), DIMENSIONS)) * np.log2(np.arange(2, len(words) + 2))[:, None]
+        self._meaning = (
+            numbers.standard_normal((len(words), DIMENSIONS)) * np.log2(np.arange(2, len(words) + 2))[:, None]
+        )
         self._topics = [self._random.sample(range(200, len(words)), 150) for _ in range(topics)]
         self._common = np.cumsum(self._frequency) / self._frequency.sum()
 
@@ -102,7 +104,10 @@ def _recalls(store: PostgresMemoryStore, database: Database, questions: Sequence
             run(number)
             if number >= 5:
                 taken[name].append((time.perf_counter() - began) * 1000)
-    return [(f"{name} at {FACTS} facts, limit {LIMIT}, p50", statistics.median(times), "ms") for name, times in taken.items()]
+    return [
+        (f"{name} at {FACTS} facts, limit {LIMIT}, p50", statistics.median(times), "ms")
+        for name, times in taken.items()
+    ]
 
 
 def _plain_scan(database: Database, vector: Sequence[float]) -> None:

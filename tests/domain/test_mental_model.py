@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given as for_all
-from hypothesis import settings
-from hypothesis import strategies as st
 
 from application.command_handler import MENTAL_MODEL
 from domain.event import Event
@@ -29,32 +26,25 @@ from domain.mental_model.events import (
     TokenBudgetChanged,
     TriggerChanged,
 )
-from domain.mental_model.record import ResolvedScope
-from domain.mental_model.state import Absent, MentalModel
+from domain.mental_model.state import MentalModel
 from domain.mental_model.trigger import Trigger
-from domain.refresh import Candidate, NothingToRead, RefreshRun, RunFailed, decide_mode
+from domain.refresh import Candidate, NothingToRead, RefreshRun, RunFailed
 from domain.refusals import (
     InvalidInput,
     MentalModelAlreadyExists,
     MentalModelNotFound,
     NothingToChange,
-    Refusal,
 )
-from domain.scope import Scope
 from tests.dsl import fold, given
 from tests.support.examples import (
     BANK,
     MODEL,
     QUESTION,
     created,
-    evidence,
     failed,
-    later,
     preserved,
-    recorded,
     refresh_record,
     unchanged,
-    window,
     written,
 )
 
@@ -208,185 +198,3 @@ def test_clearing_what_is_clear_is_nothing(before: tuple[Event, ...]) -> None:
 
 def test_is_deleted_once() -> None:
     given(created(), written()).when(DELETE).then(MentalModelDeleted())
-
-
-# --- what each event changes ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("event", "changes"),
-    [
-        (MentalModelRenamed(name="Most"), {"name": "Most"}),
-        (SourceQueryChanged(source_query="Who?"), {"source_query": "Who?"}),
-        (TagsChanged(tags=("stone",)), {"tags": ("stone",)}),
-        (TokenBudgetChanged(max_tokens=9), {"max_tokens": 9}),
-        (TriggerChanged(trigger=Trigger(mode="delta")), {"trigger": Trigger(mode="delta")}),
-    ],
-)
-def test_a_changed_definition_changes_nothing_else(event: Event, changes: dict[str, Any]) -> None:
-    before = folded(created(), written())
-    assert folded(created(), written(), event) == before.model_copy(update=changes)
-
-
-def test_a_written_document_stamps_what_was_read_and_answered() -> None:
-    model = folded(created(), written("Text.\n", evidence=(evidence(1),), window=window(9, later(-3))))
-    assert (model.content, model.evidence) == ("Text.\n", (evidence(1),))
-    assert (model.covered, model.covered_scope, model.answered_query) == (9, Scope(), QUESTION)
-    assert (model.last_refreshed_at, model.last_full_refreshed_at, model.last_memory_seen_at) == (
-        later(1),
-        later(1),
-        later(-3),
-    )
-
-
-def test_the_same_text_again_keeps_it_on_its_new_evidence() -> None:
-    model = folded(created(), written("Text.\n", evidence=(evidence(1),)), unchanged(evidence=(evidence(2),)))
-    assert (model.content, model.evidence, model.last_refreshed_at) == ("Text.\n", (evidence(2),), later(2))
-
-
-def test_a_preserved_document_keeps_text_and_evidence_and_counts_as_read() -> None:
-    model = folded(created(), written("Text.\n", evidence=(evidence(1),)), preserved(window=window(11, None)))
-    assert (model.content, model.evidence) == ("Text.\n", (evidence(1),))
-    assert (model.covered, model.last_refreshed_at, model.last_memory_seen_at) == (11, later(2), later(0))
-
-
-@pytest.mark.parametrize("failure", [failed(window=window(99)), EMPTY_CANDIDATE], ids=lambda each: each.TOPIC)
-def test_a_failed_run_stamps_nothing_but_its_failure(failure: Event) -> None:
-    before = folded(created(), written())
-    assert folded(created(), written(), failure) == before.model_copy(update={"last_refresh_failed_at": later(2)})
-
-
-def test_a_transient_failure_stamps_nothing_at_all() -> None:
-    assert folded(created(), written(), failed(transient=True)) == folded(created(), written())
-
-
-@pytest.mark.parametrize(
-    "outcome", [written(), unchanged(), preserved(), ContentCleared()], ids=lambda each: each.TOPIC
-)
-def test_a_finished_run_or_a_clear_ends_the_pause_of_a_failure(outcome: Event) -> None:
-    assert folded(created(), failed(), outcome).last_refresh_failed_at is None
-
-
-def test_a_delta_run_is_no_full_refresh() -> None:
-    model = folded(created(), written(), written("New.\n", requested_mode="delta", effective_mode="delta"))
-    assert (model.last_full_refreshed_at, model.last_refreshed_at) == (later(1), later(2))
-
-
-def test_a_cleared_document_is_empty_and_answers_no_question() -> None:
-    model = folded(created(), written(), ContentCleared())
-    assert (model.content, model.answered_query, model.covered) == ("", None, 7)
-
-
-def test_rs_06_a_failed_refresh_leaves_the_old_question_as_the_answered_one_so_the_retry_is_full() -> None:
-    asked_anew = (created(trigger=Trigger(mode="delta")), written(), SourceQueryChanged(source_query="Who built it?"))
-    after_failure = folded(*asked_anew, failed(source_query="Who built it?"))
-    retry = decide_mode("delta", after_failure.content, after_failure.answered_query, after_failure.source_query)
-    assert (after_failure.answered_query, retry.effective, retry.fallback) == (QUESTION, "full", "source_query_changed")
-    after_success = folded(*asked_anew, failed(), written("Petr Parléř.\n", source_query="Who built it?"))
-    assert after_success.answered_query == "Who built it?"
-
-
-def test_a_question_changed_during_a_run_is_still_unanswered_after_it() -> None:
-    model = folded(created(), SourceQueryChanged(source_query="Who built it?"), written(source_query=QUESTION))
-    assert (model.source_query, model.answered_query) == ("Who built it?", QUESTION)
-
-
-def test_ws_08_the_watermark_does_not_move_back_when_a_narrowed_scope_holds_only_older_memories() -> None:
-    narrow = ResolvedScope(scope=Scope(tags=("stone",), tags_match="all_strict"))
-    refreshed = written(window=window(20, later(-1)))
-    model = folded(
-        created(),
-        refreshed,
-        TagsChanged(tags=("stone",)),
-        written("Older.\n", scope=narrow, window=window(20, later(-60))),
-    )
-    assert (model.last_memory_seen_at, model.covered, model.covered_scope) == (later(-1), 20, narrow.scope)
-
-
-def test_ws_08_a_late_run_with_an_older_snapshot_does_not_move_the_covered_position_back() -> None:
-    assert folded(created(), written(window=window(20)), unchanged(window=window(12))).covered == 20
-
-
-# --- for every history ------------------------------------------------------------------------------------------------
-
-TEXTS = st.text(max_size=12)
-TIMES = st.none() | st.integers(-100, 100).map(later)
-RECORDS = st.builds(
-    lambda upto, watermark, query, mode: {
-        "window": window(upto, watermark),
-        "source_query": query,
-        "effective_mode": mode,
-    },
-    st.integers(0, 50),
-    TIMES,
-    TEXTS,
-    st.sampled_from(["full", "delta"]),
-)
-TRIGGERS = st.sampled_from([Trigger(), Trigger(mode="delta"), Trigger(tags_match="any", fact_types=("world",))])
-EVENTS = st.one_of(
-    st.builds(lambda name, trigger: created(name=name, trigger=trigger), TEXTS, TRIGGERS),
-    st.builds(MentalModelRenamed, name=TEXTS),
-    st.builds(SourceQueryChanged, source_query=TEXTS),
-    st.builds(TagsChanged, tags=st.lists(TEXTS, max_size=2).map(tuple)),
-    st.builds(TokenBudgetChanged, max_tokens=st.integers()),
-    st.builds(TriggerChanged, trigger=TRIGGERS),
-    st.builds(lambda text, fields: written(text, **fields), TEXTS, RECORDS),
-    RECORDS.map(lambda fields: unchanged(**fields)),
-    RECORDS.map(lambda fields: preserved(**fields)),
-    st.builds(lambda fields, transient: failed(transient=transient, **fields), RECORDS, st.booleans()),
-    st.just(EMPTY_CANDIDATE),
-    st.just(ContentCleared()),
-    st.just(MentalModelDeleted()),
-)
-HISTORIES = st.lists(EVENTS, max_size=12)
-RESULTS = st.one_of(
-    st.just(NothingToRead()),
-    TEXTS.map(Candidate),
-    st.builds(RunFailed, st.just("no_answer"), TEXTS, st.booleans()),
-)
-COMMANDS = st.one_of(
-    st.sampled_from([CREATE, CLEAR, DELETE]),
-    RESULTS.map(record),
-    st.builds(
-        lambda name, query, tags, tokens, trigger: change(
-            name=name, source_query=query, tags=tags, max_tokens=tokens, trigger=trigger
-        ),
-        st.none() | TEXTS,
-        st.none() | TEXTS,
-        st.none() | st.lists(TEXTS, max_size=2).map(tuple),
-        st.none() | st.integers(),
-        st.none() | st.dictionaries(st.sampled_from(sorted(Trigger.model_fields)), st.none() | st.integers() | TEXTS),
-    ),
-)
-
-
-@settings(max_examples=100)
-@for_all(HISTORIES)
-def test_any_sequence_of_events_folds_and_no_watermark_moves_back(history: list[Event]) -> None:
-    state: Absent | MentalModel = Absent()
-    for version, event in enumerate(history, start=1):
-        before, state = state, MENTAL_MODEL.evolve(state, recorded(event, version, at=later(version)))
-        if isinstance(before, MentalModel) and isinstance(state, MentalModel) and event.TOPIC != "mental_model.created":
-            assert state.covered >= before.covered
-            assert before.last_memory_seen_at is None or (
-                state.last_memory_seen_at is not None and state.last_memory_seen_at >= before.last_memory_seen_at
-            )
-
-
-@settings(max_examples=100)
-@for_all(HISTORIES, COMMANDS)
-def test_every_command_is_answered_in_every_state(history: list[Event], command: Command) -> None:
-    state = fold(MENTAL_MODEL, *history)
-    decided = MENTAL_MODEL.decide(command, state)
-    if isinstance(decided, Refusal):
-        assert str(decided)
-    else:
-        fold(MENTAL_MODEL, *history, *decided)
-
-
-@settings(max_examples=100)
-@for_all(HISTORIES, COMMANDS.filter(lambda command: isinstance(command, ChangeMentalModel | ClearContent)))
-def test_a_command_repeated_changes_nothing_more(history: list[Event], command: Command) -> None:
-    decided = MENTAL_MODEL.decide(command, fold(MENTAL_MODEL, *history))
-    if not isinstance(decided, Refusal):
-        assert MENTAL_MODEL.decide(command, fold(MENTAL_MODEL, *history, *decided)) == ()

@@ -35,7 +35,6 @@ from domain.refusals import StaleVersion
 from domain.scope import admits
 from tests.support.examples import NOW
 
-
 SOMEONE = Context("user", NOW)
 
 
@@ -98,6 +97,7 @@ class InMemoryEventLog:
         self.streams: dict[StreamId, list[Recorded]] = {}
         self.meanwhile: deque[Callable[[], None]] = deque()
         self.loads = 0
+        self.locked: list[Sequence[StreamId]] = []
         self._position = 0
 
     def load(self, aggregate: Aggregate[Any], stream: StreamId) -> Loaded:
@@ -110,6 +110,11 @@ class InMemoryEventLog:
 
     def events(self, stream: StreamId, *, upto: int | None = None) -> Sequence[Recorded]:
         return self.streams.get(stream, [])[:upto]
+
+    def lock(self, streams: Sequence[StreamId], tx: Transaction) -> None:
+        """Nobody else is there to wait for."""
+        assert undo_of(tx) == [], "a lock is taken before anything is done"
+        self.locked.append(tuple(streams))
 
     def append(self, appends: Sequence[StreamAppend], context: Context, tx: Transaction) -> None:
         if self.meanwhile:
@@ -156,7 +161,7 @@ class InMemoryInbox:
         assert bank_id
         if operation_id not in self.items:
             self.items[operation_id] = items
-            undo_of(tx).append(lambda: self.items.pop(operation_id))
+            undo_of(tx).append(lambda: self._forget(operation_id))
 
     def take(self, operation_id: UUID) -> Sequence[RetainItem]:
         return self.items[operation_id]
@@ -164,6 +169,9 @@ class InMemoryInbox:
     def drop(self, operation_id: UUID, tx: Transaction) -> None:
         items = self.items.pop(operation_id)
         undo_of(tx).append(lambda: self.items.update({operation_id: items}))
+
+    def _forget(self, operation_id: UUID) -> None:
+        del self.items[operation_id]
 
 
 @dataclass(frozen=True)
@@ -181,17 +189,23 @@ def numbered_fact(position: int) -> UUID:
 
 
 class InMemoryMemoryStore:
-    """MemoryStore over a list of fact versions. Recall ranks by words in common, then by age, and raises `broken` if set."""
+    """MemoryStore over a list of fact versions. Recall ranks by words in common, then by age. It raises `broken`.
+
+    `meanwhile` holds what others do just after the next position was told."""
 
     def __init__(self) -> None:
         self.rows: list[_Row] = []
         self.documents: dict[tuple[str, str], str] = {}
         self.queries: list[RecallQuery] = []
         self.broken: Exception | None = None
+        self.meanwhile: deque[Callable[[], None]] = deque()
         self._clock: dict[str, int] = {}
 
     def position(self, bank_id: str) -> int:
-        return self._clock.get(bank_id, 0)
+        told = self._now(bank_id)
+        if self.meanwhile:
+            self.meanwhile.popleft()()
+        return told
 
     def write(self, bank_id: str, items: Sequence[RetainedItem], at: datetime, tx: Transaction) -> MemoryWrite:
         rows, documents, clock = list(self.rows), dict(self.documents), dict(self._clock)
@@ -206,7 +220,7 @@ class InMemoryMemoryStore:
                     self.add(bank_id, extracted.text, tags=item.item.tags, document_id=document, recorded_at=at)
                     written += 1
         self.documents.update({(bank_id, item.document_id): item.text for item in items})
-        return MemoryWrite(self.position(bank_id), written, closed)
+        return MemoryWrite(self._now(bank_id), written, closed)
 
     def add(self, bank_id: str, text: str, **changes: Any) -> Fact:
         """Adds one fact, at the next position of its bank."""
@@ -249,7 +263,7 @@ class InMemoryMemoryStore:
         return len(rows) - len(self.rows)
 
     def _readable(self, query: RecallQuery) -> list[Fact]:
-        window = query.window or Window(upto=self.position(query.bank_id))
+        window = query.window or Window(upto=self._now(query.bank_id))
         return [
             row.fact
             for row in self.rows
@@ -268,8 +282,11 @@ class InMemoryMemoryStore:
             self.rows[self.rows.index(row)] = replace(row, to_position=self._tick(bank_id))
         return len(gone)
 
+    def _now(self, bank_id: str) -> int:
+        return self._clock.get(bank_id, 0)
+
     def _tick(self, bank_id: str) -> int:
-        self._clock[bank_id] = self.position(bank_id) + 1
+        self._clock[bank_id] = self._now(bank_id) + 1
         return self._clock[bank_id]
 
     def _restore(self, rows: list[_Row], documents: dict[tuple[str, str], str], clock: dict[str, int]) -> None:

@@ -19,7 +19,8 @@ STOPS_WITHIN_SECONDS = 15.0
 @contextmanager
 def live_server(service: Service, *, run_worker: bool = True) -> Iterator[str]:
     """Serves on a free port of this machine; yields the address. Fails when the server does not stop in time."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+        listener.bind(("127.0.0.1", 0))
         config = uvicorn.Config(
             create_app(service, run_worker=run_worker),
             log_level="error",

@@ -60,12 +60,14 @@ class RestBank:
 
 
 def _success(response: httpx.Response) -> httpx.Response:
-    assert response.is_success, f"{response.request.method} {response.request.url}: {response.status_code} {response.text}"
+    assert response.is_success, (
+        f"{response.request.method} {response.request.url}: {response.status_code} {response.text}"
+    )
     return response
 
 
 def assert_refused(response: httpx.Response, status: int, *words: str) -> None:
-    """The response is an error of this status whose detail has all the words; for a 422, words may be parts of `loc`."""
+    """The response is an error of this status, and its detail has all the words, of a 422 in its `loc` or `msg`."""
     assert response.status_code == status, response.text
     detail = response.json()["detail"]
     told = detail if isinstance(detail, str) else " ".join(f"{each['loc']} {each['msg']}" for each in detail)

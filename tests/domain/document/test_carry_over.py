@@ -12,6 +12,15 @@ PARTS = ["# A", "# B", "# C", "Same\n====", "one", "two", "three", "---", "- x\n
 document_text = st.lists(st.sampled_from(PARTS), max_size=14).map("\n\n".join)
 
 
+Content = tuple[str | None, ...]
+
+
+def contents(document: Document) -> dict[str, Content]:
+    """The title and the blocks of each section by its id."""
+    titles = zip(titles_of(document), document.sections, strict=True)
+    return {section.id: (title, *(block.source for block in section.blocks)) for title, section in titles}
+
+
 def block_ids(document: Document) -> dict[str, str]:
     return {block.source: block.id for block in blocks_of(document)}
 
@@ -42,6 +51,15 @@ def test_ids_stay_unique_and_blocks_with_equal_text_keep_theirs_over_any_rewrite
         before = {block.id: block.source for block in blocks_of(previous)}
         kept = Counter(block.source for block in blocks_of(document) if before.get(block.id) == block.source)
         assert kept == Counter(before.values()) & Counter(block.source for block in blocks_of(document))
+
+
+@unhurried
+@given(document_text, document_text)
+def test_sections_with_equal_content_keep_their_ids(old: str, new: str) -> None:
+    previous = parse(old)
+    before, after = contents(previous), contents(parse(new, previous=previous))
+    kept = Counter(content for identity, content in after.items() if before.get(identity) == content)
+    assert kept == Counter(before.values()) & Counter(after.values())
 
 
 @unhurried

@@ -1,0 +1,279 @@
+"""Refreshes in the background: every attempt ends in the log, and running an operation again does no harm."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from application.background import RetryPolicy
+from application.ports import MindFailed
+from domain.event import Event
+from domain.mental_model.events import (
+    ContentPreservedNoNewFacts,
+    ContentUnchanged,
+    ContentWritten,
+    MentalModelDeleted,
+    MentalModelRenamed,
+    RefreshFailedEmptyCandidate,
+    RefreshFailedError,
+)
+from domain.operation import (
+    OperationCompleted,
+    OperationFailed,
+    OperationRequested,
+    OperationRetryScheduled,
+    OperationStarted,
+    RefreshAsked,
+    RefreshDone,
+)
+from domain.reflection import Answer, NoAnswer, Step, ToolResult
+from tests.support.examples import (
+    MENTAL_MODEL_STREAM,
+    MODEL,
+    NOW,
+    OPERATION,
+    OPERATION_STREAM,
+    created,
+    written,
+)
+from tests.support.scripted_minds import RECALL, Scripted, answer_from_all, unusable
+from tests.support.world import RETRY_DELAY, World
+
+BEGUN = "The bridge was begun in 1357."
+TEXT = f"- {BEGUN}\n"
+REFRESH = RefreshAsked(mental_model_id=MODEL)
+STARTED = OperationStarted(attempt=1)
+NOTHING = NoAnswer(reason="nothing about it")
+BLANK = Answer(markdown=" \u200b\n", used=())
+FORBIDDEN = MindFailed("the key was refused (401)", reason="unexpected_error", transient=False)
+
+
+def refreshing(*mind: Scripted, deterministic: bool = False, at_most: int = 3) -> World:
+    """A model over one fact, whose refresh was asked for."""
+    return World(*mind, deterministic=deterministic, at_most=at_most).has_a_model().knows(BEGUN).is_asked_to_refresh()
+
+
+def kinds(events: Sequence[Event]) -> list[type[Event]]:
+    return [type(event) for event in events]
+
+
+def test_a_refresh_is_completed_with_its_outcome() -> None:
+    world = refreshing(RECALL, answer_from_all)
+    world.works()
+    _, outcome = world.document()
+    assert isinstance(outcome, ContentWritten)
+    assert outcome.text == TEXT
+    assert world.operation()[1:] == [
+        STARTED,
+        OperationCompleted(result=RefreshDone(outcome="content_written", content_length=len(TEXT))),
+    ]
+
+
+def test_the_outcome_and_the_end_of_the_operation_are_recorded_together() -> None:
+    world = refreshing(RECALL, answer_from_all)
+    world.works()
+    begun_for_start_and_end = 2
+    assert world.transactions.begun == begun_for_start_and_end
+
+
+def test_the_outcome_is_recorded_as_the_work_of_the_operation() -> None:
+    world = refreshing(RECALL, answer_from_all)
+    world.works()
+    recorded = world.log.events(MENTAL_MODEL_STREAM)[-1]
+    assert (recorded.actor, recorded.operation_id, recorded.occurred_at) == ("worker", OPERATION, NOW)
+
+
+def test_a_refresh_that_comes_to_the_same_text_is_completed() -> None:
+    world = World(RECALL, answer_from_all).has_a_model(written(TEXT)).knows(BEGUN).is_asked_to_refresh()
+    world.works()
+    assert isinstance(world.document()[-1], ContentUnchanged)
+    assert world.operation()[-1] == OperationCompleted(
+        result=RefreshDone(outcome="content_unchanged", content_length=len(TEXT))
+    )
+
+
+def test_a_refresh_with_nothing_to_read_is_completed_and_asks_no_mind() -> None:
+    world = World().has_a_model(written(TEXT)).is_asked_to_refresh()
+    world.works()
+    assert isinstance(world.document()[-1], ContentPreservedNoNewFacts)
+    assert world.operation()[-1] == OperationCompleted(
+        result=RefreshDone(outcome="content_preserved_no_new_facts", content_length=len(TEXT))
+    )
+
+
+def test_a_transient_failure_is_on_record_and_retried_later() -> None:
+    world = refreshing(unusable(transient=True))
+    world.works()
+    _, outcome = world.document()
+    assert isinstance(outcome, RefreshFailedError)
+    assert outcome.transient
+    assert world.operation()[1:] == [
+        STARTED,
+        OperationRetryScheduled(
+            work=REFRESH,
+            error_message="the endpoint answered 500",
+            retry_count=1,
+            next_retry_at=NOW + RETRY_DELAY,
+            result=RefreshDone(outcome="refresh_failed_error", failure_reason="unexpected_error"),
+        ),
+    ]
+
+
+def test_a_retry_that_succeeds_completes_the_operation() -> None:
+    world = refreshing(unusable(transient=True), RECALL, answer_from_all)
+    world.works()
+    world.works()
+    assert kinds(world.operation()) == [
+        OperationRequested,
+        OperationStarted,
+        OperationRetryScheduled,
+        OperationStarted,
+        OperationCompleted,
+    ]
+    assert kinds(world.document()) == [type(created()), RefreshFailedError, ContentWritten]
+
+
+def test_after_the_last_retry_the_operation_fails_for_good() -> None:
+    world = refreshing(*[unusable(transient=True)] * 3, at_most=2)
+    for _ in range(5):
+        world.works()
+    assert kinds(world.operation()).count(OperationStarted) == 3
+    assert isinstance(world.operation()[-1], OperationFailed)
+    assert kinds(world.document()).count(RefreshFailedError) == 3
+
+
+@pytest.mark.parametrize("step", [NOTHING, BLANK], ids=["no answer", "a blank answer"])
+def test_rs_02_a_mind_without_an_answer_is_asked_again_when_it_may_answer_otherwise(step: Step) -> None:
+    world = refreshing(step, RECALL, answer_from_all)
+    world.works()
+    assert isinstance(world.operation()[-1], OperationRetryScheduled)
+    world.works()
+    assert isinstance(world.operation()[-1], OperationCompleted)
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"), [(NOTHING, "no_answer"), (BLANK, "empty_candidate")], ids=["no answer", "a blank answer"]
+)
+def test_rs_02_a_deterministic_mind_without_an_answer_is_not_asked_again(step: Step, reason: str) -> None:
+    world = World(step, deterministic=True).has_a_model(written(TEXT)).knows(BEGUN).is_asked_to_refresh()
+    world.works()
+    end = world.operation()[-1]
+    assert isinstance(end, OperationFailed)
+    assert isinstance(end.result, RefreshDone)
+    assert end.result.failure_reason == reason
+    assert end.result.content_length == len(TEXT), "the document that was kept"
+    assert ContentWritten not in kinds(world.document())[2:]
+
+
+def test_an_empty_candidate_is_on_record_as_such() -> None:
+    world = refreshing(BLANK, deterministic=True)
+    world.works()
+    assert kinds(world.document()) == [type(created()), RefreshFailedEmptyCandidate]
+
+
+def test_a_refused_key_is_not_tried_again() -> None:
+    world = refreshing(FORBIDDEN)
+    world.works()
+    assert world.operation()[2:] == [
+        OperationFailed(
+            error_message="the key was refused (401)",
+            result=RefreshDone(outcome="refresh_failed_error", failure_reason="unexpected_error"),
+        )
+    ]
+
+
+def test_rs_03_a_failed_retrieval_keeps_the_document_and_is_retried() -> None:
+    world = World(RECALL).has_a_model(written(TEXT)).knows(BEGUN).is_asked_to_refresh()
+    world.memory.broken = ConnectionError("the server closed the connection")
+    world.works()
+    outcome = world.document()[-1]
+    assert isinstance(outcome, RefreshFailedError)
+    assert outcome.failure_reason == "retrieval_failed"
+    assert isinstance(world.operation()[-1], OperationRetryScheduled)
+
+
+def test_an_operation_that_has_ended_is_left_alone() -> None:
+    world = refreshing(RECALL, answer_from_all)
+    world.works()
+    streams = {stream: list(events) for stream, events in world.log.streams.items()}
+    world.works()
+    assert world.log.streams == streams
+    assert len(world.policy.asked) == 2
+
+
+def test_an_operation_nobody_asked_for_is_left_alone() -> None:
+    world = World().has_a_model()
+    world.works()
+    assert world.operation() == []
+
+
+def test_an_attempt_that_was_killed_is_made_again() -> None:
+    world = refreshing(RECALL, answer_from_all)
+    world.log.record(OPERATION_STREAM, STARTED)
+    world.works()
+    assert world.operation()[2:] == [
+        OperationStarted(attempt=2),
+        OperationCompleted(result=RefreshDone(outcome="content_written", content_length=len(TEXT))),
+    ]
+
+
+def test_a_model_that_is_gone_fails_the_operation_for_good() -> None:
+    world = World().has_a_model(MentalModelDeleted()).knows(BEGUN).is_asked_to_refresh()
+    world.works()
+    end = world.operation()[-1]
+    assert isinstance(end, OperationFailed)
+    assert f"'{MODEL}' not found" in end.error_message
+
+
+def test_a_model_deleted_during_the_run_stays_deleted_and_the_operation_fails_for_good() -> None:
+    def deleted_meanwhile(results: Sequence[ToolResult]) -> Step:
+        world.log.record(MENTAL_MODEL_STREAM, MentalModelDeleted())
+        return answer_from_all(results)
+
+    world = refreshing(RECALL, deleted_meanwhile)
+    world.works()
+    assert world.document() == [created(), MentalModelDeleted()]
+    assert isinstance(world.operation()[-1], OperationFailed)
+
+
+def test_a_model_deleted_at_the_last_moment_is_not_written_to() -> None:
+    world = refreshing(RECALL, answer_from_all)
+    world.log.meanwhile.extend([lambda: None, lambda: world.log.record(MENTAL_MODEL_STREAM, MentalModelDeleted())])
+    world.works()
+    assert world.document() == [created(), MentalModelDeleted()]
+    assert isinstance(world.operation()[-1], OperationFailed)
+
+
+def test_a_conflict_decides_the_outcome_again_but_does_not_ask_the_mind_again() -> None:
+    world = refreshing(RECALL, answer_from_all)
+    world.log.meanwhile.extend(
+        [lambda: None, lambda: world.log.record(MENTAL_MODEL_STREAM, MentalModelRenamed(name="Most"))]
+    )
+    world.works()
+    assert kinds(world.document()) == [type(created()), MentalModelRenamed, ContentWritten]
+    assert kinds(world.operation()) == [OperationRequested, OperationStarted, OperationCompleted]
+    assert len(world.policy.asked) == 2
+
+
+def test_a_conflict_with_the_same_text_ends_as_unchanged() -> None:
+    world = refreshing(RECALL, answer_from_all)
+    world.log.meanwhile.extend([lambda: None, lambda: world.log.record(MENTAL_MODEL_STREAM, written(TEXT))])
+    world.works()
+    assert kinds(world.document()) == [type(created()), ContentWritten, ContentUnchanged]
+
+
+def test_an_unexpected_error_fails_the_attempt_on_record_and_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    world = refreshing(ZeroDivisionError("bug"))
+    with caplog.at_level(logging.ERROR):
+        world.works()
+    retry = world.operation()[-1]
+    assert isinstance(retry, OperationRetryScheduled)
+    assert retry.error_message == "ZeroDivisionError: bug"
+    assert str(OPERATION) in caplog.text
+
+
+def test_by_default_an_attempt_is_repeated_three_times_after_a_minute() -> None:
+    assert RetryPolicy() == RetryPolicy(3, timedelta(seconds=60))

@@ -1,0 +1,54 @@
+"""Use cases of a bank: put, and delete with all that is in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from domain.bank import BankDeleted, BankOpened, Disposition, DispositionChanged, Missions, MissionsChanged
+from domain.mental_model.events import MentalModelDeleted
+from domain.refusals import BankNotFound
+from tests.support.examples import BANK, BANK_STREAM, MODEL, created
+from tests.support.world import World
+
+
+def test_put_gives_the_bank_as_it_is_afterwards() -> None:
+    world = World()
+    bank = world.banks.put(world.context, BANK, "Prague", Missions(retain="Keep dates."), Disposition(empathy=5))
+    assert (bank.name, bank.missions.retain, bank.disposition.empathy) == ("Prague", "Keep dates.", 5)
+    assert world.log.of(BANK_STREAM) == [
+        BankOpened(bank_id=BANK, name="Prague"),
+        MissionsChanged(missions=Missions(retain="Keep dates.")),
+        DispositionChanged(disposition=Disposition(empathy=5)),
+    ]
+
+
+def test_put_of_what_is_already_so_gives_the_bank_and_records_nothing() -> None:
+    world = World().has_a_model()
+    assert world.banks.put(world.context, BANK, None, Missions(), None).name == BANK
+    assert len(world.log.of(BANK_STREAM)) == 1
+
+
+def test_a_bank_that_is_not_there_has_no_missions() -> None:
+    assert World().banks.missions(BANK) == Missions()
+
+
+def test_a_deleted_bank_takes_its_models_and_its_memory_with_it() -> None:
+    world = World().has_a_model().knows("It has 16 arches.", "It has 30 statues.")
+    assert world.banks.delete(world.context, BANK) == 2
+    assert world.log.of(BANK_STREAM)[-1] == BankDeleted()
+    assert world.document(MODEL) == [created(), MentalModelDeleted()]
+    assert (world.memory.rows, world.transactions.begun) == ([], 1)
+
+
+def test_a_bank_that_is_not_there_is_not_deleted_and_nothing_is_erased() -> None:
+    world = World().knows("It has 16 arches.")
+    with pytest.raises(BankNotFound):
+        world.banks.delete(world.context, BANK)
+    assert len(world.memory.rows) == 1
+
+
+def test_a_conflict_erases_the_memory_once_and_tells_how_much() -> None:
+    world = World().has_a_model().knows("It has 16 arches.")
+    world.log.meanwhile.append(lambda: world.log.record(BANK_STREAM, MissionsChanged(missions=Missions(retain="x"))))
+    assert world.banks.delete(world.context, BANK) == 1
+    assert world.log.of(BANK_STREAM)[-1] == BankDeleted()

@@ -1,0 +1,296 @@
+"""Retain and recall: items become facts, all or none; what is appended to is read as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+import pytest
+
+from application.command_handler import OPERATION as OPERATION_AGGREGATE
+from application.command_handler import Step
+from application.ports import MindFailed, Transaction
+from domain.bank import BankOpened, Missions, MissionsChanged
+from domain.memory import RecallQuery, RetainItem, Window
+from domain.operation import (
+    OperationCompleted,
+    OperationRequested,
+    OperationStarted,
+    RequestOperation,
+    RetainAsked,
+)
+from domain.refusals import OperationIdTaken
+from domain.scope import Scope
+from tests.support.examples import BANK, BANK_STREAM, NOW, OPERATION, OPERATION_STREAM
+from tests.support.scripted_minds import unusable
+from tests.support.world import World
+
+ARCHES = "It has 16 arches."
+STATUES = "It has 30 statues."
+TOWERS = "It has 3 towers."
+OPENED = BankOpened(bank_id=BANK, name=BANK)
+
+
+def item(content: str, document_id: str | None = None, *, append: bool = False) -> RetainItem:
+    return RetainItem(content=content, document_id=document_id, update_mode="append" if append else "replace")
+
+
+def known(world: World) -> list[str]:
+    """The texts of the facts that are valid now."""
+    return [row.fact.text for row in world.memory.rows if row.to_position is None]
+
+
+def documents(world: World) -> list[str | None]:
+    return [row.fact.document_id for row in world.memory.rows]
+
+
+def meanwhile_appended(world: World, text: str) -> Callable[[], None]:
+    """Someone else appends to the guide; their reading does not disturb ours."""
+
+    def append() -> None:
+        before = world.memory.documents.get((BANK, "guide"), "")
+        world.memory.documents[BANK, "guide"] = f"{before}\n{text}" if before else text
+
+    return append
+
+
+def test_the_first_retain_opens_the_bank_and_stores_the_facts_in_one_transaction() -> None:
+    world = World()
+    retained = world.memories.retain(world.context, BANK, [item(f"{ARCHES}\n{STATUES}")])
+    assert world.log.of(BANK_STREAM) == [OPENED]
+    assert (known(world), retained.write.written, retained.write.position) == ([ARCHES, STATUES], 2, 2)
+    assert world.transactions.begun == 1
+
+
+def test_a_retain_into_an_open_bank_records_no_event() -> None:
+    world = World()
+    world.log.record(BANK_STREAM, OPENED)
+    world.memories.retain(world.context, BANK, [item(ARCHES)])
+    assert world.log.of(BANK_STREAM) == [OPENED]
+
+
+def test_facts_are_written_at_the_time_of_the_request() -> None:
+    world = World()
+    world.memories.retain(world.context, BANK, [item(ARCHES)])
+    assert world.memory.rows[0].fact.recorded_at == NOW
+
+
+def test_every_call_is_counted_and_all_facts_are_embedded_at_once() -> None:
+    world = World()
+    retained = world.memories.retain(world.context, BANK, [item(f"{ARCHES}\n{STATUES}"), item(TOWERS)])
+    assert [call.purpose for call in retained.calls] == ["extract_facts", "extract_facts", "embed"]
+    assert world.embedder.texts == [(ARCHES, STATUES, TOWERS)]
+
+
+def test_items_without_documents_are_one_document_when_none_is_named() -> None:
+    world = World()
+    world.memories.retain(world.context, BANK, [item(ARCHES), item(STATUES)])
+    assert documents(world) == [str(UUID(int=1))] * 2
+    assert world.memory.document_text(BANK, str(UUID(int=1))) == f"{ARCHES}\n{STATUES}"
+
+
+def test_items_without_documents_are_documents_of_their_own_beside_a_named_one() -> None:
+    world = World()
+    world.memories.retain(world.context, BANK, [item(ARCHES, "guide"), item(STATUES), item(TOWERS)])
+    assert documents(world) == ["guide", str(UUID(int=1)), str(UUID(int=2))]
+
+
+def test_an_empty_document_id_is_none() -> None:
+    world = World()
+    world.memories.retain(world.context, BANK, [item(ARCHES, "")])
+    assert documents(world) == [str(UUID(int=1))]
+
+
+def test_a_document_retained_again_replaces_what_it_no_longer_says() -> None:
+    world = World()
+    world.memories.retain(world.context, BANK, [item(f"{ARCHES}\n{STATUES}", "guide")])
+    retained = world.memories.retain(world.context, BANK, [item(f"{STATUES}\n{TOWERS}", "guide")])
+    assert known(world) == [STATUES, TOWERS]
+    assert (retained.write.written, retained.write.closed) == (1, 1)
+
+
+def test_an_appended_item_is_read_together_with_what_the_document_says() -> None:
+    world = World()
+    world.memories.retain(world.context, BANK, [item(ARCHES, "guide")])
+    world.memories.retain(world.context, BANK, [item(STATUES, "guide", append=True)])
+    assert world.extractor.read[-1] == (f"{ARCHES}\n{STATUES}", None)
+    assert known(world) == [ARCHES, STATUES]
+    assert world.memory.document_text(BANK, "guide") == f"{ARCHES}\n{STATUES}"
+
+
+def test_an_item_appended_to_nothing_is_the_document() -> None:
+    world = World()
+    world.memories.retain(world.context, BANK, [item(ARCHES, "guide", append=True)])
+    assert world.memory.document_text(BANK, "guide") == ARCHES
+
+
+def test_several_items_appended_in_one_request_follow_one_another() -> None:
+    world = World()
+    world.memories.retain(world.context, BANK, [item(ARCHES, "guide")])
+    appended = [item(STATUES, "guide", append=True), item(TOWERS, "guide", append=True)]
+    world.memories.retain(world.context, BANK, appended)
+    assert world.memory.document_text(BANK, "guide") == f"{ARCHES}\n{STATUES}\n{TOWERS}"
+    assert known(world) == [ARCHES, STATUES, TOWERS]
+
+
+def test_a_fact_said_twice_in_a_document_is_stored_once() -> None:
+    world = World()
+    world.memories.retain(world.context, BANK, [item(ARCHES, "guide"), item(f"{ARCHES}\n{TOWERS}", "guide")])
+    assert known(world) == [ARCHES, TOWERS]
+
+
+def test_the_same_fact_of_two_documents_is_stored_for_each() -> None:
+    world = World()
+    world.memories.retain(world.context, BANK, [item(ARCHES, "guide"), item(ARCHES, "leaflet")])
+    assert documents(world) == ["guide", "leaflet"]
+
+
+def test_an_append_that_loses_a_race_reads_the_new_text_and_loses_nothing() -> None:
+    world = World()
+    world.memories.retain(world.context, BANK, [item(ARCHES, "guide")])
+    world.extractor.meanwhile = [meanwhile_appended(world, STATUES)]
+    world.memories.retain(world.context, BANK, [item(TOWERS, "guide", append=True)])
+    assert [content for content, _ in world.extractor.read[1:]] == [
+        f"{ARCHES}\n{TOWERS}",
+        f"{ARCHES}\n{STATUES}\n{TOWERS}",
+    ]
+    assert known(world) == [ARCHES, STATUES, TOWERS]
+    assert world.memory.document_text(BANK, "guide") == f"{ARCHES}\n{STATUES}\n{TOWERS}"
+
+
+def test_an_append_that_loses_a_race_for_a_new_document_is_read_again_too() -> None:
+    world = World()
+    world.extractor.meanwhile = [meanwhile_appended(world, STATUES)]
+    world.memories.retain(world.context, BANK, [item(TOWERS, "guide", append=True)])
+    assert world.memory.document_text(BANK, "guide") == f"{STATUES}\n{TOWERS}"
+
+
+def test_a_conflict_in_the_log_stores_the_facts_once_and_reads_nothing_again() -> None:
+    world = World()
+    world.log.meanwhile.append(lambda: world.log.record(BANK_STREAM, OPENED))
+    retained = world.memories.retain(world.context, BANK, [item(ARCHES)])
+    assert (known(world), retained.write.position, len(world.extractor.read)) == ([ARCHES], 1, 1)
+
+
+def test_the_mission_of_the_bank_reaches_the_extractor() -> None:
+    world = World()
+    missions = MissionsChanged(missions=Missions(retain="Keep numbers.", reflect="Answer as a guide."))
+    world.log.record(BANK_STREAM, OPENED, missions)
+    world.memories.retain(world.context, BANK, [item(ARCHES)])
+    assert world.extractor.read == [(ARCHES, "Keep numbers.")]
+
+
+def test_a_bank_without_a_mission_gives_the_extractor_none() -> None:
+    world = World()
+    world.memories.retain(world.context, BANK, [item(ARCHES)])
+    assert world.extractor.read == [(ARCHES, None)]
+
+
+def test_an_extractor_that_fails_stores_nothing() -> None:
+    world = World()
+    world.extractor.broken = unusable()
+    with pytest.raises(MindFailed, match="500"):
+        world.memories.retain(world.context, BANK, [item(ARCHES)])
+    assert (known(world), world.log.streams, world.transactions.begun) == ([], {}, 0)
+
+
+def test_an_embedder_that_fails_stores_nothing() -> None:
+    world = World()
+    world.embedder.broken = unusable()
+    with pytest.raises(MindFailed):
+        world.memories.retain(world.context, BANK, [item(ARCHES)])
+    assert (known(world), world.log.streams) == ([], {})
+
+
+def test_what_goes_along_with_a_retain_fails_with_it() -> None:
+    def fail(_tx: Transaction) -> None:
+        raise OSError("disk full")
+
+    world = World()
+    with pytest.raises(OSError, match="disk full"):
+        world.memories.retain(world.context, BANK, [item(ARCHES)], along=fail)
+    assert (known(world), world.memory.position(BANK), world.memory.documents) == ([], 0, {})
+    assert world.log.of(BANK_STREAM) == []
+
+
+def test_a_retain_ends_with_a_step_made_of_the_number_of_its_facts() -> None:
+    def finish(facts: int) -> Step:
+        work = RetainAsked(items_count=facts)
+        return Step(OPERATION_AGGREGATE, OPERATION_STREAM, RequestOperation(BANK, OPERATION, work))
+
+    world = World()
+    world.memories.retain(world.context, BANK, [item(f"{ARCHES}\n{STATUES}")], finish)
+    (asked,) = world.operation()
+    assert isinstance(asked, OperationRequested)
+    assert asked.work == RetainAsked(items_count=2)
+
+
+# --- later ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_retain_for_later_keeps_the_items_and_asks_for_the_work_at_once() -> None:
+    world = World()
+    items = [item(ARCHES, "guide"), item(STATUES, "guide")]
+    operation_id = world.memories.retain_later(world.context, BANK, items)
+    assert world.log.of(BANK_STREAM) == [OPENED]
+    (asked,) = world.operation(operation_id)
+    assert isinstance(asked, OperationRequested)
+    assert asked.work == RetainAsked(items_count=2, document_id="guide")
+    assert world.inbox.items == {operation_id: items}
+    assert (world.transactions.begun, world.extractor.read) == (1, [])
+
+
+@pytest.mark.parametrize("ids", [("guide", "leaflet"), ("guide", None), (None, None)])
+def test_a_retain_of_several_documents_names_none(ids: tuple[str | None, ...]) -> None:
+    world = World()
+    operation_id = world.memories.retain_later(world.context, BANK, [item(ARCHES, each) for each in ids])
+    (asked,) = world.operation(operation_id)
+    assert isinstance(asked, OperationRequested)
+    assert asked.work == RetainAsked(items_count=2)
+
+
+def test_the_same_operation_id_again_is_one_request_with_the_first_items() -> None:
+    world = World()
+    first = world.memories.retain_later(world.context, BANK, [item(ARCHES)], OPERATION)
+    again = world.memories.retain_later(world.context, BANK, [item(ARCHES)], OPERATION)
+    assert (first, again, len(world.operation())) == (OPERATION, OPERATION, 1)
+    assert world.inbox.items == {OPERATION: [item(ARCHES)]}
+
+
+def test_an_operation_id_of_other_work_is_refused_and_nothing_is_kept() -> None:
+    world = World().has_a_model().is_asked_to_refresh()
+    with pytest.raises(OperationIdTaken):
+        world.memories.retain_later(world.context, BANK, [item(ARCHES)], OPERATION)
+    assert world.inbox.items == {}
+
+
+def test_the_work_asked_for_is_done_later() -> None:
+    world = World()
+    operation_id = world.memories.retain_later(world.context, BANK, [item(ARCHES, "guide")])
+    world.works(operation_id)
+    assert [type(event) for event in world.operation(operation_id)] == [
+        OperationRequested,
+        OperationStarted,
+        OperationCompleted,
+    ]
+    assert known(world) == [ARCHES]
+
+
+# --- recall -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_recall_finds_facts_in_scope_and_window_and_counts_its_call() -> None:
+    world = World().knows(ARCHES, tags=("stone",)).knows(STATUES).knows(TOWERS, tags=("stone",))
+    scope = Scope(tags=("stone",), tags_match="any_strict")
+    query = RecallQuery(bank_id=BANK, text="16 arches", scope=scope, window=Window(upto=2))
+    recalled = world.memories.recall(query)
+    assert [found.fact.text for found in recalled.facts] == [ARCHES]
+    assert [call.purpose for call in recalled.calls] == ["embed"]
+    assert world.embedder.texts == [("16 arches",)]
+
+
+def test_a_query_that_cannot_be_embedded_fails() -> None:
+    world = World().knows(ARCHES)
+    world.embedder.broken = unusable()
+    with pytest.raises(MindFailed):
+        world.memories.recall(RecallQuery(bank_id=BANK, text="arches"))

@@ -1,0 +1,142 @@
+"""Use cases of a mental model: all of a request or none of it, and the document as it was at any time."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from domain.bank import BankOpened
+from domain.event import Context
+from domain.mental_model.events import (
+    ContentCleared,
+    MentalModelDeleted,
+    MentalModelRenamed,
+)
+from domain.mental_model.trigger import Trigger
+from domain.operation import OperationRequested, RefreshAsked
+from domain.refusals import MentalModelAlreadyExists, MentalModelNotFound, StaleVersion, VersionNotFound
+from tests.support.examples import BANK, BANK_STREAM, MENTAL_MODEL_STREAM, MODEL, NOW, QUESTION, created, later, written
+from tests.support.world import World
+
+
+def create(world: World, mental_model_id: str | None = MODEL) -> tuple[str, UUID]:
+    made = world.mental_models.create(
+        world.context,
+        BANK,
+        mental_model_id=mental_model_id,
+        name="Charles Bridge",
+        source_query=QUESTION,
+        tags=(),
+        max_tokens=2048,
+        trigger=Trigger(),
+    )
+    return made.mental_model_id, made.operation_id
+
+
+def test_creating_opens_the_bank_and_asks_for_the_first_refresh_in_one_transaction() -> None:
+    world = World()
+    model, operation_id = create(world)
+    assert (model, world.document()) == (MODEL, [created()])
+    assert world.log.of(BANK_STREAM) == [BankOpened(bank_id=BANK, name=BANK)]
+    assert world.operation(operation_id) == [
+        OperationRequested(bank_id=BANK, operation_id=operation_id, work=RefreshAsked(mental_model_id=MODEL))
+    ]
+    assert world.transactions.begun == 1
+
+
+def test_an_id_is_minted_when_none_is_given() -> None:
+    world = World()
+    model, _ = create(world, None)
+    assert model == f"mm-{UUID(int=1).hex}"
+    assert len(world.document(model)) == 1
+
+
+def test_creating_it_twice_asks_for_no_second_refresh() -> None:
+    world = World()
+    create(world)
+    with pytest.raises(MentalModelAlreadyExists):
+        create(world)
+    assert len([stream for stream in world.log.streams if stream.kind == "operation"]) == 1
+
+
+def test_a_change_with_the_version_that_was_read_is_taken() -> None:
+    world = World().has_a_model()
+    done = world.mental_models.change(world.context, BANK, MODEL, expected=1, name="Most")
+    assert (world.document()[-1], done.version, done.state.name) == (MentalModelRenamed(name="Most"), 2, "Most")
+
+
+def test_a_change_with_an_older_version_is_refused() -> None:
+    world = World().has_a_model(MentalModelRenamed(name="Most"))
+    with pytest.raises(StaleVersion, match="read it again"):
+        world.mental_models.change(world.context, BANK, MODEL, expected=1, name="Bridge")
+    assert len(world.document()) == 2
+
+
+def test_a_refresh_asked_for_is_an_operation_of_its_own_each_time() -> None:
+    world = World().has_a_model()
+    ids = {world.mental_models.refresh(world.context, BANK, MODEL, "full") for _ in range(2)}
+    assert len(ids) == 2
+    for operation_id in ids:
+        (asked,) = world.operation(operation_id)
+        assert isinstance(asked, OperationRequested)
+        assert asked.work == RefreshAsked(mental_model_id=MODEL, mode="full")
+
+
+@pytest.mark.parametrize("use", ["refresh", "clear", "delete", "load", "events"])
+def test_a_model_that_is_not_there_is_not_found(use: str) -> None:
+    world = World()
+    arguments = (BANK, MODEL) if use in ("load", "events") else (world.context, BANK, MODEL)
+    with pytest.raises(MentalModelNotFound):
+        getattr(world.mental_models, use)(*arguments)
+    assert world.log.streams == {}
+
+
+def test_clearing_and_deleting_leave_everything_in_the_log() -> None:
+    world = World().has_a_model(written())
+    world.mental_models.clear(world.context, BANK, MODEL)
+    world.mental_models.delete(world.context, BANK, MODEL)
+    assert world.document() == [created(), written(), ContentCleared(), MentalModelDeleted()]
+
+
+def lived() -> World:
+    """Created at once, written after 10 minutes, renamed after 20, deleted after 30."""
+    world = World()
+    for minute, event in ((0, created()), (10, written("Text.\n")), (20, MentalModelRenamed(name="Most"))):
+        world.log.record(MENTAL_MODEL_STREAM, event, context=Context("user", later(minute)))
+    world.log.record(MENTAL_MODEL_STREAM, MentalModelDeleted(), context=Context("user", later(30)))
+    return world
+
+
+@pytest.mark.parametrize(
+    ("moment", "version", "content", "name"),
+    [
+        (1, 1, "", "Charles Bridge"),
+        (2, 2, "Text.\n", "Charles Bridge"),
+        (3, 3, "Text.\n", "Most"),
+        (NOW, 1, "", "Charles Bridge"),
+        (later(9), 1, "", "Charles Bridge"),
+        (later(10), 2, "Text.\n", "Charles Bridge"),
+        (later(29), 3, "Text.\n", "Most"),
+    ],
+)
+def test_it_is_read_as_it_was(moment: int | datetime, version: int, content: str, name: str) -> None:
+    was = lived().mental_models.as_of(BANK, MODEL, moment)
+    assert (was.version, was.model.content, was.model.name) == (version, content, name)
+
+
+@pytest.mark.parametrize("moment", [0, 4, 5, NOW - timedelta(seconds=1), later(30), later(99)])
+def test_it_is_not_read_as_it_was_when_it_was_not(moment: int | datetime) -> None:
+    with pytest.raises(VersionNotFound, match=f"'{MODEL}' did not exist as of"):
+        lived().mental_models.as_of(BANK, MODEL, moment)
+
+
+def test_what_never_existed_has_no_past() -> None:
+    with pytest.raises(MentalModelNotFound):
+        World().mental_models.as_of(BANK, MODEL, 1)
+
+
+def test_it_is_loaded_with_its_version() -> None:
+    loaded = World().has_a_model(written("Text.\n")).mental_models.load(BANK, MODEL)
+    assert (loaded.version, loaded.model.content) == (2, "Text.\n")

@@ -1,0 +1,231 @@
+"""The service as its users meet it: a process of its own, real HTTP, the offline engine, and an instant language model.
+
+Every HTTP figure is also given as a ratio to the cheapest answer the same server gives (`/health/live`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.support.scripted_llm import Reply, Request, ScriptedLlm, tool_call
+
+MODELS = 1000
+FACTS = 20_000
+WORDS = [
+    "anchor",
+    "barge",
+    "canal",
+    "deck",
+    "engine",
+    "freight",
+    "gangway",
+    "harbour",
+    "island",
+    "jetty",
+    "keel",
+    "ladder",
+    "mast",
+    "night",
+    "oar",
+    "pilot",
+    "quay",
+]
+
+Row = tuple[str, float, str]
+
+
+def rows() -> list[Row]:
+    return [*_offline_rows(), *_llm_rows()]
+
+
+class Server:
+    """A service process over a data folder, and a client for one bank of it."""
+
+    def __init__(self, data_dir: Path, **env: str) -> None:
+        started = time.perf_counter()
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "adapters.cli", "serve", "--port", str(port)],
+            env={**os.environ, "PALIMPSEST_DATA_DIR": str(data_dir), **env},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        self.client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=300)
+        while not self._healthy():
+            assert self.process.poll() is None, "the service ended"
+            time.sleep(0.005)
+        self.seconds_to_healthy = time.perf_counter() - started
+
+    def _healthy(self) -> bool:
+        with contextlib.suppress(httpx.TransportError):
+            return self.client.get("/health/ready").status_code == 200
+        return False
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        reply = self.client.request(method, f"/v1/default/banks/bench{path}", json=body)
+        assert reply.status_code == 200, reply.text
+        return reply.json()
+
+    def finish(self, operation_id: str) -> None:
+        while True:
+            state = self.ask("GET", f"/operations/{operation_id}")
+            assert state["status"] != "failed", state
+            if state["status"] == "completed":
+                return
+            time.sleep(0.002)
+
+    def memory_mb(self) -> float:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+    def stop(self) -> None:
+        self.client.close()
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(timeout=30)
+
+
+@contextlib.contextmanager
+def _folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="palimpsest-bench-"))
+    folder.chmod(0o755)
+    try:
+        yield folder / "data"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def p50_ms(action: Callable[[], Any], runs: int = 50) -> float:
+    times = []
+    for _ in range(runs):
+        started = time.perf_counter()
+        action()
+        times.append((time.perf_counter() - started) * 1000)
+    return statistics.median(times)
+
+
+def sentence(number: int) -> str:
+    a, b, c = (WORDS[(number * step + shift) % len(WORDS)] for step, shift in ((1, 0), (7, 3), (11, 5)))
+    return f"Ship {number} carries a {a} and a {b} past the {c} on day {number % 365}."
+
+
+def _offline_rows() -> list[Row]:
+    found: list[Row] = []
+    with _folder() as data_dir:
+        cold = Server(data_dir)
+        found.append(("start, cold (cluster and migrations included)", cold.seconds_to_healthy, "s"))
+        cold.stop()
+        server = Server(data_dir)
+        found.append(("start, warm", server.seconds_to_healthy, "s"))
+        found.append(("memory, idle after start", server.memory_mb(), "MB"))
+        _fill(server)
+        live = p50_ms(lambda: server.client.get("/health/live"))
+        found.append(("GET /health/live (baseline)", live, "ms"))
+        query = {"query": "which ships carry an anchor past the harbour?", "budget": "mid"}
+        for name, action in (
+            ("GET one mental model", lambda: server.ask("GET", "/mental-models/m-7")),
+            ("list of 1,000 with staleness", lambda: server.ask("GET", f"/mental-models?limit={MODELS}")),
+            ("recall at 20,000 facts, mid budget", lambda: server.ask("POST", "/memories/recall", query)),
+            ("retain of one fact", _retain_one(server)),
+            ("full refresh, offline engine, POST to completed", lambda: _refresh(server, "m-7")),
+        ):
+            figure = p50_ms(action)
+            found.append((name, figure, "ms"))
+            found.append((f"{name} / baseline", figure / live, "ratio"))
+        found.append(("memory, after all of this", server.memory_mb(), "MB"))
+        server.stop()
+        found.extend(_rebuild_rows(data_dir))
+    return found
+
+
+def _fill(server: Server) -> None:
+    """A thousand models first, while there is nothing to read, then the facts, then documents for some of them."""
+    body = {"source_query": "Which ships carry an anchor?", "max_tokens": 512}
+    created = [
+        server.ask("POST", "/mental-models", {**body, "id": f"m-{number}", "name": f"Ships {number}"})
+        for number in range(MODELS)
+    ]
+    server.finish(created[-1]["operation_id"])
+    step = 1000
+    for start in range(0, FACTS, step):
+        text = "\n".join(sentence(number) for number in range(start, start + step))
+        server.ask("POST", "/memories", {"items": [{"content": text, "document_id": f"d{start}"}]})
+    for number in range(10):
+        _refresh(server, f"m-{number}")
+
+
+def _retain_one(server: Server) -> Callable[[], Any]:
+    numbers = iter(range(FACTS, 10 * FACTS))
+    return lambda: server.ask("POST", "/memories", {"items": [{"content": sentence(next(numbers))}]})
+
+
+def _refresh(server: Server, model: str) -> None:
+    server.finish(server.ask("POST", f"/mental-models/{model}/refresh")["operation_id"])
+
+
+def _rebuild_rows(data_dir: Path) -> list[Row]:
+    from adapters.app import build, opened
+    from adapters.database_server import database_server
+    from adapters.settings import Settings
+
+    settings = Settings(data_dir=data_dir)
+    with database_server(settings) as ready, opened(build(settings, ready())) as service:
+        started = time.perf_counter()
+        position, events = 0, 0
+        while batch := service.log.after(position, limit=1000):
+            position, events = batch[-1].position, events + len(batch)
+        reading = time.perf_counter() - started
+        started = time.perf_counter()
+        service.read_models.rebuild()
+        rebuilding = time.perf_counter() - started
+    return [
+        ("rebuild of all read models", events / rebuilding, "events/s"),
+        ("rebuild / reading and validating the log alone", rebuilding / reading, "ratio"),
+    ]
+
+
+def _llm_rows() -> list[Row]:
+    """The overhead of the pipeline: the model answers at once, over HTTP."""
+    with _folder() as data_dir, ScriptedLlm(fallback=_instant) as llm:
+        engine = {
+            "PALIMPSEST_LLM_BASE_URL": llm.base_url,
+            "PALIMPSEST_LLM_API_KEY": "none",
+            "PALIMPSEST_LLM_MODEL": "instant",
+        }
+        server = Server(data_dir, **engine)
+        server.ask("POST", "/memories", {"items": [{"content": sentence(1)}]})
+        body = {"id": "m", "name": "Ships", "source_query": "Which ships carry an anchor?"}
+        server.finish(server.ask("POST", "/mental-models", body)["operation_id"])
+        live = p50_ms(lambda: server.client.get("/health/live"))
+        figure = p50_ms(lambda: _refresh(server, "m"), runs=30)
+        server.stop()
+    return [
+        ("full refresh, instant language model, POST to completed", figure, "ms"),
+        ("full refresh, instant language model / baseline", figure / live, "ratio"),
+    ]
+
+
+def _instant(request: Request) -> Reply:
+    names = {tool["function"]["name"] for tool in request.tools}
+    if "record_facts" in names:
+        return tool_call("record_facts", {"facts": [{"what": sentence(1), "fact_type": "world", "entities": []}]})
+    if request.tool_choice == {"type": "function", "function": {"name": "recall"}} or "done" not in names:
+        return tool_call("recall", {"reason": "first", "query": "ships", "max_tokens": 2048})
+    blocks = [f"Answered at {time.perf_counter()}."]
+    document = {"sections": [{"heading": "Ships", "level": 2, "blocks": blocks}]}
+    return tool_call("done", {"document": document, "answer_found": True, "memory_ids": ["f1"]})

@@ -1,0 +1,238 @@
+"""What makes a document stale: new memories it could read, a changed scope, changed evidence. Rows in, reasons out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given as for_all
+from hypothesis import strategies as st
+
+from domain.event import Event
+from domain.mental_model.events import MentalModelDeleted, TagsChanged, TriggerChanged
+from domain.mental_model.record import ResolvedScope
+from domain.mental_model.trigger import Trigger
+from domain.scope import Scope, TagAnd, TagGroup, TagLeaf, TagNot, TagOr, TagsMatch, admits, refresh_scope
+from projections import staleness
+from projections.projection import Json, Row
+from tests.support.examples import BANK, MODEL, created, preserved, recorded, unchanged, window, written
+
+FRESH: tuple[str, ...] = ()
+NEW = ("new_memories",)
+COVERED = 10
+
+
+def model_row(
+    tags: tuple[str, ...] = (),
+    trigger: Trigger | None = None,
+    *,
+    id: str = MODEL,
+    covered: int = COVERED,
+    covered_scope: Scope | None = None,
+    changed: int | None = None,
+) -> Row:
+    """A model as the query gives it: what it reads, and how far it has read."""
+    fields = trigger or Trigger()
+    return {
+        "row": "model",
+        "id": id,
+        "position": covered,
+        "covered_scope": covered_scope.model_dump(mode="json", by_alias=True) if covered_scope else None,
+        "tags": list(tags),
+        "scope_trigger": fields.model_dump(
+            mode="json", by_alias=True, include={"tags_match", "tag_groups", "fact_types"}
+        ),
+        "changed": changed,
+        "fact_type": None,
+    }
+
+
+def clock_row(*tags: str, position: int = COVERED + 1, fact_type: str = "world") -> Row:
+    """The last write of memories with these tags and this type."""
+    return {
+        "row": "clock",
+        "id": None,
+        "position": position,
+        "covered_scope": None,
+        "tags": list(tags),
+        "scope_trigger": None,
+        "changed": None,
+        "fact_type": fact_type,
+    }
+
+
+def reasons(*rows: Row) -> dict[str, tuple[str, ...]]:
+    read = staleness.of_models(BANK, [MODEL]).read(rows)
+    assert all(each.is_stale is bool(each.reasons) for each in read.values())
+    return {model: each.reasons for model, each in read.items()}
+
+
+def test_a_model_is_fresh_in_an_empty_bank() -> None:
+    assert reasons(model_row(covered=0)) == {MODEL: FRESH}
+
+
+def test_a_model_that_never_ran_is_stale_as_soon_as_there_is_something_to_read() -> None:
+    assert reasons(model_row(covered=0), clock_row(position=1)) == {MODEL: NEW}
+
+
+@pytest.mark.parametrize(("position", "expected"), [(9, FRESH), (10, FRESH), (11, NEW)])
+def test_only_what_was_written_after_the_covered_position_is_new(position: int, expected: tuple[str, ...]) -> None:
+    assert reasons(model_row(), clock_row(position=position)) == {MODEL: expected}
+
+
+def test_ws_04_a_write_makes_only_those_models_stale_that_can_read_it() -> None:
+    rows = (model_row(("a",), id="of-a"), model_row(("b",), id="of-b"), model_row(id="of-all"), clock_row("b"))
+    assert reasons(*rows) == {"of-a": FRESH, "of-b": NEW, "of-all": NEW}
+
+
+def test_ws_04_after_its_refresh_no_model_is_stale() -> None:
+    rows = (model_row(("b",), covered=11), model_row(id="of-all", covered=11), clock_row("b", position=11))
+    assert reasons(*rows) == {MODEL: FRESH, "of-all": FRESH}
+
+
+@pytest.mark.parametrize(
+    ("tags", "trigger", "written_tags", "expected"),
+    [
+        (("a",), {}, (), FRESH),
+        (("a",), {}, ("a",), NEW),
+        (("a",), {}, ("b",), FRESH),
+        (("a",), {}, ("a", "b"), NEW),
+        (("a", "b"), {}, ("a",), FRESH),
+        (("a", "b"), {}, ("a", "b"), NEW),
+        (("a",), {"tags_match": "any"}, (), FRESH),
+        (("a", "b"), {"tags_match": "any"}, ("b",), NEW),
+        (("a",), {"tags_match": "all"}, (), FRESH),
+        (("a", "b"), {"tags_match": "all"}, ("a",), FRESH),
+        (("a",), {"tags_match": "any_strict"}, (), FRESH),
+        (("a",), {"tags_match": "all_strict"}, (), FRESH),
+        (("a",), {"tags_match": "exact"}, ("a", "b"), FRESH),
+        (("a",), {"tags_match": "exact"}, ("a",), NEW),
+        ((), {}, (), NEW),
+        ((), {}, ("a",), NEW),
+        ((), {"tags_match": "any"}, ("a",), NEW),
+        ((), {"tags_match": "exact"}, (), NEW),
+        ((), {"tags_match": "exact"}, ("a",), FRESH),
+        (("x",), {"tag_groups": ({"tags": ("a",)},)}, ("a",), NEW),
+        (("x",), {"tag_groups": ({"tags": ("a",)},)}, ("x",), FRESH),
+        ((), {"tag_groups": ({"tags": ("a",), "match": "any"},)}, (), FRESH),
+        ((), {"tag_groups": ({"not": {"tags": ("a",)}},)}, (), NEW),
+        ((), {"tag_groups": ({"not": {"tags": ("a",)}},)}, ("a",), FRESH),
+        ((), {"tag_groups": ({"tags": (), "match": "exact"},)}, (), NEW),
+    ],
+)
+def test_ws_05_a_write_counts_by_the_scope_that_a_refresh_reads_but_untagged_ones_never_for_tagged_models(
+    tags: tuple[str, ...], trigger: dict[str, Any], written_tags: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    assert reasons(model_row(tags, Trigger.model_validate(trigger)), clock_row(*written_tags)) == {MODEL: expected}
+
+
+TAGS = st.lists(st.sampled_from("abc"), max_size=2, unique=True).map(tuple)
+MATCHES: st.SearchStrategy[TagsMatch] = st.sampled_from(["any", "all", "any_strict", "all_strict", "exact"])
+GROUPS: st.SearchStrategy[TagGroup] = st.recursive(
+    st.builds(TagLeaf, tags=TAGS, match=MATCHES),
+    lambda inner: st.one_of(
+        st.builds(lambda child: TagNot(none_of=child), inner),
+        st.builds(lambda children: TagAnd(all_of=tuple(children)), st.lists(inner, min_size=1, max_size=2)),
+        st.builds(lambda children: TagOr(any_of=tuple(children)), st.lists(inner, min_size=1, max_size=2)),
+    ),
+    max_leaves=3,
+)
+TRIGGERS = st.builds(
+    Trigger,
+    tags_match=st.none() | MATCHES,
+    tag_groups=st.none() | st.lists(GROUPS, max_size=2).map(tuple),
+    fact_types=st.none() | st.just(("world",)),
+)
+
+
+@for_all(TAGS, TRIGGERS, TAGS, st.sampled_from(["world", "observation"]))
+def test_ws_05_no_write_makes_a_model_stale_that_its_refresh_could_not_read(
+    tags: tuple[str, ...], trigger: Trigger, written_tags: tuple[str, ...], fact_type: str
+) -> None:
+    scope = refresh_scope(tags, trigger.tags_match, trigger.tag_groups, trigger.fact_types)
+    stale = reasons(model_row(tags, trigger), clock_row(*written_tags, fact_type=fact_type))[MODEL] == NEW
+    readable = admits(scope, written_tags, fact_type)
+    assert readable or not stale
+    if written_tags:
+        assert stale is readable
+
+
+@pytest.mark.parametrize(("fact_type", "expected"), [("world", NEW), ("observation", FRESH)])
+def test_a_write_of_another_fact_type_is_not_new(fact_type: str, expected: tuple[str, ...]) -> None:
+    row = model_row(trigger=Trigger(fact_types=("world", "experience")))
+    assert reasons(row, clock_row(fact_type=fact_type)) == {MODEL: expected}
+
+
+@pytest.mark.parametrize(
+    ("tags", "trigger", "covered_scope", "expected"),
+    [
+        ((), {}, Scope(), FRESH),
+        ((), {}, None, FRESH),
+        (("a",), {}, Scope(tags=("a",), tags_match="all_strict"), FRESH),
+        (("a",), {}, Scope(), ("scope_changed",)),
+        (("a",), {}, Scope(tags=("b",), tags_match="all_strict"), ("scope_changed",)),
+        (("a",), {"tags_match": "any"}, Scope(tags=("a",), tags_match="all_strict"), ("scope_changed",)),
+        ((), {"fact_types": ("world",)}, Scope(), ("scope_changed",)),
+        ((), {"tag_groups": ({"not": {"tags": ("a",)}},)}, Scope(), ("scope_changed",)),
+        (
+            (),
+            {"tag_groups": ({"not": {"tags": ("a",)}},)},
+            Scope(tag_groups=(TagNot(none_of=TagLeaf(tags=("a",))),)),
+            FRESH,
+        ),
+    ],
+)
+def test_a_scope_other_than_the_one_read_is_a_reason(
+    tags: tuple[str, ...], trigger: dict[str, Any], covered_scope: Scope | None, expected: tuple[str, ...]
+) -> None:
+    row = model_row(tags, Trigger.model_validate(trigger), covered_scope=covered_scope)
+    assert reasons(row) == {MODEL: expected}
+
+
+@pytest.mark.parametrize(("changed", "expected"), [(None, FRESH), (10, FRESH), (11, ("evidence_changed",))])
+def test_evidence_that_changed_since_is_a_reason(changed: int | None, expected: tuple[str, ...]) -> None:
+    assert reasons(model_row(changed=changed)) == {MODEL: expected}
+
+
+def test_all_reasons_are_told() -> None:
+    row = model_row(("a",), covered_scope=Scope(), changed=12)
+    assert reasons(row, clock_row("a")) == {MODEL: ("new_memories", "scope_changed", "evidence_changed")}
+
+
+def test_models_of_one_scope_are_told_apart_by_what_they_covered() -> None:
+    rows = (model_row(id="one", covered=10), model_row(id="two", covered=11), clock_row(position=11))
+    assert reasons(*rows) == {"one": NEW, "two": FRESH}
+
+
+def test_a_bank_without_models_has_nothing_stale() -> None:
+    assert reasons(clock_row()) == {}
+
+
+# --- what events leave in the table -----------------------------------------------------------------------------------
+
+
+def params(event: Event) -> dict[str, Any]:
+    (statement,) = staleness.project(recorded(event, version=4))
+    return {name: value.value if isinstance(value, Json) else value for name, value in statement.params.items()}
+
+
+@pytest.mark.parametrize("outcome", [written, unchanged, preserved])
+def test_every_finished_run_stamps_what_it_read(outcome: Any) -> None:
+    scope = Scope(tags=("a",), tags_match="all_strict", tag_groups=(TagNot(none_of=TagLeaf(tags=("b",))),))
+    stamped = params(outcome(scope=ResolvedScope(scope=scope), window=window(12)))
+    assert stamped["covered"] == 12
+    assert Scope.model_validate(stamped["scope"]) == scope
+
+
+def test_a_changed_scope_is_kept_beside_the_one_that_was_read() -> None:
+    assert params(TagsChanged(tags=("a",)))["tags"] == ["a"]
+    trigger = Trigger(mode="delta", tags_match="any", tag_groups=(TagNot(none_of=TagLeaf(tags=("b",))),))
+    kept = params(TriggerChanged(trigger=trigger))["trigger"]
+    assert set(kept) == {"tags_match", "tag_groups", "fact_types"}
+    assert Trigger.model_validate(kept).tag_groups == trigger.tag_groups
+    assert params(created(tags=("a",), trigger=trigger))["trigger"] == kept
+
+
+def test_a_deleted_model_is_dropped() -> None:
+    (statement,) = staleness.project(recorded(MentalModelDeleted(), version=4))
+    assert statement.sql.startswith("DELETE FROM staleness")
