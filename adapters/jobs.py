@@ -85,7 +85,9 @@ class JobWorker:
         )
         app = procrastinate.App(connector=connector)
         app.task(name=TASK)(self._job)
-        async with app.open_async():
+        async with contextlib.AsyncExitStack() as opened:
+            opened.push_async_callback(app.close_async)  # also when opening is cut off: an open pool hangs the loop
+            await app.open_async()
             rescue = asyncio.create_task(_rescue_stalled(app))
             try:
                 await app.run_worker_async(

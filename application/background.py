@@ -37,7 +37,7 @@ from domain.operation import (
     StartOperation,
 )
 from domain.refresh import failure_of, outcome_name
-from domain.refusals import MentalModelNotFound, Refusal
+from domain.refusals import BankNotFound, MentalModelNotFound, Refusal
 
 logger = logging.getLogger(__name__)
 
@@ -127,6 +127,8 @@ class BackgroundWork:
 
     def _retain(self, operation: Operation) -> None:
         items = self._inbox.take(operation.operation_id)
+        if items is None:
+            raise BankNotFound(operation.bank_id)
 
         def finish(facts: int) -> Step:
             command = CompleteOperation(operation.bank_id, operation.operation_id, RetainDone(facts_written=facts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from application.command_handler import BANK, MENTAL_MODEL, CommandHandler, Step, bank_stream, mental_model_stream
-from application.ports import EventLog, MemoryStore
+from application.ports import EventLog, MemoryStore, RetainInbox, Transaction
 from domain.bank import Bank, BankState, DeleteBank, Disposition, Missions, PutBank
 from domain.event import Context
 from domain.mental_model.commands import DeleteMentalModel
@@ -20,11 +20,13 @@ class Banks:
         handler: CommandHandler,
         log: EventLog,
         memory: MemoryStore,
+        inbox: RetainInbox,
         mental_models_of: Callable[[str], Sequence[str]],
     ) -> None:
         self._handler = handler
         self._log = log
         self._memory = memory
+        self._inbox = inbox
         self._mental_models_of = mental_models_of
 
     def put(
@@ -50,10 +52,10 @@ class Banks:
             for each in self._mental_models_of(bank_id)
         ]
         erased: list[int] = []
-        self._handler.execute(
-            context,
-            Step(BANK, bank_stream(bank_id), DeleteBank(bank_id)),
-            *steps,
-            within=lambda tx: erased.append(self._memory.forget_bank(bank_id, tx)),
-        )
+
+        def erase(tx: Transaction) -> None:
+            self._inbox.drop_bank(bank_id, tx)
+            erased.append(self._memory.forget_bank(bank_id, tx))
+
+        self._handler.execute(context, Step(BANK, bank_stream(bank_id), DeleteBank(bank_id)), *steps, within=erase)
         return erased[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from domain.event import Recorded
 from domain.mental_model.events import (
@@ -118,32 +119,42 @@ def of_models(bank_id: str, mental_model_ids: Sequence[str]) -> Query[dict[str, 
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Scopes:
+    """The scope a model reads, as it is stored, and the one in which a write makes it stale."""
+
+    scope: Scope
+    stored: dict[str, Any]
+    strict: Scope
+
+
 def _read(rows: Sequence[Row]) -> dict[str, Staleness]:
     clock = [(frozenset(row["tags"]), row["fact_type"], row["position"]) for row in rows if row["row"] == "clock"]
-    scopes: dict[str, tuple[Scope, Scope]] = {}
-    return {row["id"]: _staleness(row, clock, scopes) for row in rows if row["row"] == "model"}
+    known: dict[str, _Scopes] = {}
+    found: dict[str, Staleness] = {}
+    for row in rows:
+        if row["row"] == "model":
+            shape = repr((row["tags"], row["scope_trigger"]))
+            if shape not in known:
+                known[shape] = _scopes(row)
+            found[row["id"]] = _staleness(row, clock, known[shape])
+    return found
 
 
-def _staleness(
-    row: Row, clock: Sequence[tuple[frozenset[str], str, int]], scopes: dict[str, tuple[Scope, Scope]]
-) -> Staleness:
+def _staleness(row: Row, clock: Sequence[tuple[frozenset[str], str, int]], scopes: _Scopes) -> Staleness:
     covered = row["position"]
-    shape = repr((row["tags"], row["scope_trigger"]))
-    if shape not in scopes:
-        scope = _scope(row)
-        scopes[shape] = scope, staleness_scope(scope)
-    scope, strict = scopes[shape]
     reasons = []
-    new = ((tags, fact_type) for tags, fact_type, position in clock if position > covered)
-    if any(admits(strict, *each) and admits(scope, *each) for each in new):  # under a `not`, strict admits more
+    if any(position > covered and admits(scopes.strict, tags, fact_type) for tags, fact_type, position in clock):
         reasons.append("new_memories")
-    if row["covered_scope"] is not None and Scope.model_validate(row["covered_scope"]) != scope:
+    before = row["covered_scope"]
+    if before is not None and before != scopes.stored and Scope.model_validate(before) != scopes.scope:
         reasons.append("scope_changed")
     if row["changed"] is not None and row["changed"] > covered:
         reasons.append("evidence_changed")
     return Staleness(tuple(reasons))
 
 
-def _scope(row: Row) -> Scope:
+def _scopes(row: Row) -> _Scopes:
     trigger = Trigger.model_validate(row["scope_trigger"])
-    return refresh_scope(tuple(row["tags"]), trigger.tags_match, trigger.tag_groups, trigger.fact_types)
+    scope = refresh_scope(tuple(row["tags"]), trigger.tags_match, trigger.tag_groups, trigger.fact_types)
+    return _Scopes(scope, scope.model_dump(mode="json", by_alias=True), staleness_scope(scope))

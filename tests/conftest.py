@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,9 +17,17 @@ from psycopg.conninfo import make_conninfo
 from adapters.postgres.database import Database
 from adapters.postgres.embedded import EmbeddedPostgres
 from adapters.postgres.migrations import migrate
+from tests.support.server_folders import temporary_folder
 
 if TYPE_CHECKING:
     from adapters.app import Service
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that every account can enter; no server is left in it at the end."""
+    with temporary_folder() as path:
+        yield path
 
 
 @pytest.fixture(scope="session")
@@ -32,14 +38,8 @@ def server() -> Iterator[str]:
     if named:
         yield named
         return
-    # Not pytest's own folder: as root the server runs under another account, which may not enter that.
-    folder = Path(tempfile.mkdtemp(prefix="palimpsest-test-"))
-    folder.chmod(0o755)
-    try:
-        with EmbeddedPostgres(folder / "data") as embedded:
-            yield embedded.start()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with temporary_folder() as folder, EmbeddedPostgres(folder / "data") as embedded:
+        yield embedded.wait_ready()
 
 
 @pytest.fixture(scope="session")

@@ -92,9 +92,9 @@ def audit(
 @app.command()
 def version() -> None:
     """Print the version."""
-    from importlib.metadata import version as installed
+    from adapters.version import own_version
 
-    print(f"palimpsest {installed('palimpsest')}")
+    print(f"palimpsest {own_version()}")
 
 
 def _settings(host: str | None, port: int | None):  # type: ignore[no-untyped-def]  # Settings is imported late

@@ -12,6 +12,7 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from adapters.app import Service
+from adapters.daemon_thread import in_daemon_thread
 from adapters.http.in_process_worker import InProcessWorker
 from adapters.postgres.reader import AsyncReader
 from domain.event import Context
@@ -21,6 +22,7 @@ from projections.projection import Query
 
 P = ParamSpec("P")
 T = TypeVar("T")
+U = TypeVar("U")
 
 COMMANDS_AT_ONCE = 16
 MODEL_CALLS_AT_ONCE = 32
@@ -44,13 +46,21 @@ class Backend:
     async def ask(self, query: Query[T]) -> T:
         return await self.reader.ask(query)
 
+    async def ask_both(self, first: Query[T], second: Query[U]) -> tuple[T, U]:
+        """Both on one connection: quicker than one after another, and than side by side on two."""
+        async with self.reader.pool.connection() as connection:
+            rows = await (await connection.execute(first.sql, first.params)).fetchall()
+            more = await (await connection.execute(second.sql, second.params)).fetchall()
+        return first.read(rows), second.read(more)
+
     async def command(self, do: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs a command, or a read of the log, in a thread."""
         return await to_thread.run_sync(partial(do, *args, **kwargs), limiter=self.commands)
 
     async def with_model(self, do: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs what may ask a model, and so take its time."""
-        return await to_thread.run_sync(partial(do, *args, **kwargs), limiter=self.model_calls, abandon_on_cancel=True)
+        async with self.model_calls:
+            return await in_daemon_thread(do, *args, **kwargs)
 
     async def require_bank(self, bank_id: str) -> None:
         """Raises BankNotFound."""

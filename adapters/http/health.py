@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from importlib import metadata
 
 import psycopg
 from fastapi import APIRouter
@@ -19,19 +18,12 @@ from adapters.http.responses import (
     respond,
 )
 from adapters.http.wire_route import WireRoute
+from adapters.version import own_version
 from projections.projection import Query
 
 CONTRACT_VERSION = "1.1.0"
 """The version of the wire contract that official clients are generated from."""
 ANSWER_WITHIN_SECONDS = 2.0
-
-
-def own_version() -> str:
-    """The version installed; of a source tree that is not installed, "0"."""
-    try:
-        return metadata.version("palimpsest")
-    except metadata.PackageNotFoundError:
-        return "0"
 
 
 PALIMPSEST_VERSION = own_version()

@@ -11,7 +11,7 @@ from adapters.jobs import JobWorker
 
 logger = logging.getLogger(__name__)
 
-GRACE_SECONDS = 4.0
+GRACE_SECONDS = 3.0
 """How long running jobs may go on when the server stops; what is not done then is run again by the next worker."""
 RESTART_SECONDS = 1.0
 

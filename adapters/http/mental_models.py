@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from datetime import datetime
 from typing import Annotated, Literal
@@ -208,7 +207,7 @@ async def _now(api: Backend, bank_id: str, mental_model_id: str, detail: Detail)
     find = documents.find(bank_id, mental_model_id, detail)
     stale: dict[str, staleness.Staleness] = {}
     if detail == "full":
-        row, stale = await asyncio.gather(api.ask(find), api.ask(staleness.of_models(bank_id, [mental_model_id])))
+        row, stale = await api.ask_both(find, staleness.of_models(bank_id, [mental_model_id]))
     else:
         row = await api.ask(find)
     if row is None:

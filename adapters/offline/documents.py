@@ -31,8 +31,9 @@ class ExtractDocument:
 
 
 def extract_document(title: str, facts: Sequence[Fact], max_tokens: int) -> ExtractDocument:
-    """A document of those facts, given best first, that fit into `max_tokens` (estimated): whole bullets only. When not
-    even one fits, the best stands there alone, since a reader is better served by it than by nothing."""
+    """A document of the facts, given best first, up to the first that does not fit into `max_tokens` (estimated);
+    smaller ones behind it would come and go with every change. When not even one fits, the best stands there alone,
+    since a reader is better served by it than by nothing."""
     bullets = {fact.id: bullet(fact.text, _stamp(fact)) for fact in facts}
     document = _document(title, facts, bullets)
     if estimated_tokens(document.markdown) <= max_tokens:
@@ -42,6 +43,8 @@ def extract_document(title: str, facts: Sequence[Fact], max_tokens: int) -> Extr
         larger = _document(title, [*fitting, fact], bullets)
         if estimated_tokens(larger.markdown) <= max_tokens:
             fitting.append(fact)
+        elif fitting:
+            break
     return _document(title, fitting or facts[:1], bullets)
 
 
@@ -77,10 +80,10 @@ def _written(start: datetime, end: datetime) -> str:
     return f"{first} to {last}"
 
 
-def _by_time(fact: Fact) -> tuple[bool, datetime, int, UUID]:
-    """Order in a section: facts of no date first, then by when they happened or were said, then as they were stored."""
+def _by_time(fact: Fact) -> tuple[str, int, UUID]:
+    """Order in a section: facts of no date first, then by the day they happened or were said, then as stored."""
     when = fact.occurred_start or fact.mentioned_at
-    return when is not None, when or datetime.min.replace(tzinfo=UTC), fact.position, fact.id
+    return when.astimezone(UTC).date().isoformat() if when else "", fact.position, fact.id
 
 
 # --- sections ---------------------------------------------------------------------------------------------------------

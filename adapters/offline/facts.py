@@ -41,10 +41,11 @@ class OfflineFactExtractor:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A sentence: `body` as it stands, `text` as it is understood alone."""
+    """A sentence: `body` as it stands, `text` as it is understood alone: with `context` before it if it needs one."""
 
     body: str
     text: str
+    context: str
     passage: Passage
 
 
@@ -55,11 +56,11 @@ def _statements(passage: Passage) -> Iterator[_Statement]:
     if passage.carried:
         sentences = sentences[:-1]
     for number, sentence in enumerate(sentences):
-        parts = [passage.speaker, _context(passage, sentence, first=number == 0)]
-        prefix = "".join(f"{part}: " for part in parts if part)
+        context = _context(passage, sentence, first=number == 0)
+        prefix = "".join(f"{part}: " for part in (passage.speaker, context) if part)
         for body in split_long(sentence):
             if any(map(str.isalnum, body)):
-                yield _Statement(body, prefix + body, passage)
+                yield _Statement(body, prefix + body, context, passage)
 
 
 def _fact(statement: _Statement, timestamp: datetime | None, names: Names, *, by_assistant: bool) -> ExtractedFact:
@@ -70,7 +71,7 @@ def _fact(statement: _Statement, timestamp: datetime | None, names: Names, *, by
     entities = names.find(
         "" if is_title else statement.body,
         more=[passage.speaker],
-        titles=[statement.body] if is_title else [passage.lead, passage.heading],
+        titles=[statement.body] if is_title else [statement.context, _topic(passage.heading)],
     )
     return ExtractedFact(
         text=statement.text,
@@ -79,6 +80,11 @@ def _fact(statement: _Statement, timestamp: datetime | None, names: Names, *, by
         occurred_end=period.end if period else None,
         entities=entities,
     )
+
+
+def _topic(heading: str) -> str:
+    """The heading when it is short enough to be a name that all below it is about."""
+    return heading if len(heading.split()) < 3 else ""
 
 
 # --- whose experience -------------------------------------------------------------------------------------------------

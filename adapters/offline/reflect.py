@@ -22,6 +22,7 @@ class OfflineReflectPolicy:
     """Asks memory for the question once; the answer is the relevant facts as they were said, nothing added."""
 
     engine = "offline"
+    deterministic = True
 
     def next_step(self, question: ReflectQuestion, results: Sequence[ToolResult], *, must_finish: bool) -> Thought:
         """Never fails and costs nothing."""

@@ -16,6 +16,7 @@ _CLOSERS = "\"'”’»)\\]）］」』】》〉*_"
 _MARK = re.compile(rf"(?P<mark>[.!?…{_WIDE}]+)[{_CLOSERS}]*")
 _CODE = re.compile(r"`[^`]{1,200}`")
 _OPENERS = re.compile(r"[\s\"'“‘«(\[（「『【《*_`]*")
+_RUN_IN = re.compile(r"\s*\*\*\w+(?:\s\w+){0,2}[.:]\*\*")
 _WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
 
@@ -65,6 +66,8 @@ def ends_like_a_sentence(text: str) -> bool:
 
 def _ends_sentence(prose: str, start: int, match: re.Match[str]) -> bool:
     mark, end = match["mark"], match.end()
+    if _RUN_IN.fullmatch(prose, start, end):
+        return False  # "**Decision.** We keep events." is one thing said
     following = prose[end : end + 1]
     if not following:
         return True

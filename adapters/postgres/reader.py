@@ -13,6 +13,9 @@ from projections.projection import Query
 
 T = TypeVar("T")
 
+CONNECTION_WITHIN_SECONDS = 5.0
+"""How long a read waits for a connection: a service without its database says so soon."""
+
 
 class Reader:
     """Answers a query on the shared pool, in the calling thread."""
@@ -40,6 +43,7 @@ class AsyncReader:
             configure=_prepare,
             min_size=1,
             max_size=max_size,
+            timeout=CONNECTION_WITHIN_SECONDS,
             open=False,
             check=AsyncConnectionPool.check_connection,
             name="palimpsest reads",

@@ -24,15 +24,15 @@ class PostgresRetainInbox:
             (operation_id, bank_id, Jsonb([item.model_dump(mode="json") for item in items])),
         )
 
-    def take(self, operation_id: UUID) -> Sequence[RetainItem]:
-        """The items, in the order of the request; raises LookupError when they are gone."""
+    def take(self, operation_id: UUID) -> Sequence[RetainItem] | None:
         with self._database.connection() as connection:
             row = connection.execute(
                 "SELECT items FROM retain_inbox WHERE operation_id = %s", (operation_id,)
             ).fetchone()
-        if row is None:
-            raise LookupError(f"the items of operation {operation_id} are no longer in the inbox")
-        return [RetainItem.model_validate(item) for item in row["items"]]
+        return [RetainItem.model_validate(item) for item in row["items"]] if row else None
 
     def drop(self, operation_id: UUID, tx: Transaction) -> None:
         connection_of(tx).execute("DELETE FROM retain_inbox WHERE operation_id = %s", (operation_id,))
+
+    def drop_bank(self, bank_id: str, tx: Transaction) -> None:
+        connection_of(tx).execute("DELETE FROM retain_inbox WHERE bank_id = %s", (bank_id,))

@@ -132,6 +132,13 @@ def test_it_is_not_read_as_it_was_when_it_was_not(moment: int | datetime) -> Non
         lived().mental_models.as_of(BANK, MODEL, moment)
 
 
+def test_a_version_that_is_still_to_come_is_not_read() -> None:
+    world = World().has_a_model(written("Text.\n"))
+    assert world.mental_models.as_of(BANK, MODEL, 2).version == 2
+    with pytest.raises(VersionNotFound, match="as of version 3"):
+        world.mental_models.as_of(BANK, MODEL, 3)
+
+
 def test_what_never_existed_has_no_past() -> None:
     with pytest.raises(MentalModelNotFound):
         World().mental_models.as_of(BANK, MODEL, 1)

@@ -48,7 +48,8 @@ class Language:
         self._random = random.Random(seed)
         numbers = np.random.default_rng(seed)
         syllables = [first + vowel for first in "bdfghklmnprstvz" for vowel in "aeiou"]
-        words = list({"".join(self._random.choices(syllables, k=self._random.randint(2, 4))) for _ in range(12_000)})
+        words = sorted({"".join(self._random.choices(syllables, k=self._random.randint(2, 4))) for _ in range(12_000)})
+        self._random.shuffle(words)
         self._vocabulary = words
         self._frequency = 1 / np.arange(1, len(words) + 1)
         self._meaning = (
@@ -123,7 +124,7 @@ def _plain_scan(database: Database, vector: Sequence[float]) -> None:
 def _facts_per_second(
     store: PostgresMemoryStore, database: Database, language: Language, *, requests: int, facts: int
 ) -> float:
-    prepared = [_document(language, facts) for _ in range(requests)]
+    prepared = [_document(language, number, facts) for number in range(requests)]
     began = time.perf_counter()
     for retained in prepared:
         with database.begin() as tx:
@@ -131,11 +132,11 @@ def _facts_per_second(
     return requests * facts / (time.perf_counter() - began)
 
 
-def _document(language: Language, facts: int) -> RetainedItem:
+def _document(language: Language, number: int, facts: int) -> RetainedItem:
     document_id = str(RandomIdentities().new())
-    sentences = [language.sentence(random.randint(8, 18)) for _ in range(facts)]
+    sentences = [language.sentence(8 + (number + each) % 11) for each in range(facts)]
     text = "\n".join(sentence for sentence, _ in sentences)
-    item = RetainItem(content=text, document_id=document_id, tags=(f"t{hash(document_id) % 20}", "all"))
+    item = RetainItem(content=text, document_id=document_id, tags=(f"t{number % 20}", "all"))
     return RetainedItem(
         item, document_id, text, [EmbeddedFact(ExtractedFact(text=said), vector) for said, vector in sentences]
     )

@@ -221,10 +221,9 @@ def _llm_rows() -> list[Row]:
 
 
 def _instant(request: Request) -> Reply:
-    names = {tool["function"]["name"] for tool in request.tools}
-    if "record_facts" in names:
+    if "record_facts" in request.tools:
         return tool_call("record_facts", {"facts": [{"what": sentence(1), "fact_type": "world", "entities": []}]})
-    if request.tool_choice == {"type": "function", "function": {"name": "recall"}} or "done" not in names:
+    if "done" not in request.tools:
         return tool_call("recall", {"reason": "first", "query": "ships", "max_tokens": 2048})
     blocks = [f"Answered at {time.perf_counter()}."]
     document = {"sections": [{"heading": "Ships", "level": 2, "blocks": blocks}]}

@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from uuid import UUID
 
+from hypothesis import settings
+
 from adapters.offline.facts import OfflineFactExtractor
 from domain.memory import ExtractedFact, Fact, RecalledFact, RecallScores, RetainItem
+
+unhurried = settings(deadline=None)  # a busy machine is no failure
 
 SAID = datetime(2024, 5, 15, 12, 30, tzinfo=UTC)
 """A Wednesday."""

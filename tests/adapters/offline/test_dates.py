@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.offline.dates import Period, first_period, instant
-from tests.adapters.offline.facts_of import SAID
+from tests.adapters.offline.facts_of import SAID, unhurried
 
 
 def shown(period: Period | None) -> str:
@@ -125,12 +125,14 @@ def test_a_stamp_is_an_instant_only_when_it_is_a_date_and_nothing_else(stamp: st
     assert (instant(stamp) is not None) is known
 
 
+@unhurried
 @given(st.text(alphabet=st.sampled_from("0123456789-/:TZ+ .,年月日ago lastMy12"), max_size=60), st.datetimes())
 def test_no_text_fails_and_a_period_never_ends_before_it_starts(text: str, said: datetime) -> None:
     period = first_period(text, said.replace(tzinfo=UTC))
     assert period is None or period.start <= period.end
 
 
+@unhurried
 @given(st.dates())
 def test_every_date_is_read_back_in_every_explicit_form(on: datetime) -> None:
     if on.year < 1000 or on.year > 2999:

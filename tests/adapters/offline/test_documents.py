@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from adapters.offline.documents import ExtractDocument, extract_document
 from adapters.offline.markdown_text import bullet, heading
 from domain.memory import Fact, estimated_tokens
-from tests.adapters.offline.facts_of import stored
+from tests.adapters.offline.facts_of import stored, unhurried
 
 PARSER = MarkdownIt("commonmark").enable("table")
 ROOM = 100_000
@@ -113,9 +113,21 @@ def test_facts_that_do_not_fit_are_left_out_whole_the_least_relevant_ones_first(
     assert estimated_tokens(document.markdown) <= 40
 
 
-def test_a_fact_too_large_makes_way_for_smaller_ones() -> None:
-    document = extract_document("T", [stored(1, "long " * 100), stored(2, "short")], 20)
-    assert [fact.position for fact in document.facts] == [2]
+def test_behind_a_fact_that_does_not_fit_nothing_is_taken_unless_there_is_nothing_yet() -> None:
+    large, small, smaller = stored(1, "long " * 100), stored(2, "short"), stored(3, "s")
+    assert [fact.position for fact in extract_document("T", [small, large, smaller], 20).facts] == [2]
+    assert [fact.position for fact in extract_document("T", [large, small, smaller], 20).facts] == [2, 3]
+
+
+def test_facts_of_one_day_stand_as_they_were_stored_and_those_of_no_day_before_them() -> None:
+    noon, midnight = datetime(2024, 5, 12, 12, tzinfo=UTC), MAY_12
+    facts = [
+        stored(1, "said at noon", mentioned=noon),
+        stored(2, "happened that day", occurred=midnight, until=end_of(2024, 5, 12)),
+        stored(3, "of no day", mentioned=None),
+        stored(4, "the day before", mentioned=datetime(2024, 5, 11, 23, tzinfo=UTC)),
+    ]
+    assert [fact.position for fact in extract_document("T", facts, ROOM).facts] == [3, 4, 1, 2]
 
 
 def test_when_no_fact_fits_the_best_one_stands_alone() -> None:
@@ -174,6 +186,7 @@ def expected_bullets(document: ExtractDocument) -> list[str]:
     )
 
 
+@unhurried
 @given(FACTS, TEXTS)
 def test_any_facts_are_parsed_back_as_the_sections_and_bullets_meant(facts: list[Fact], title: str) -> None:
     document = extract_document(title, facts, ROOM)
@@ -185,12 +198,14 @@ def test_any_facts_are_parsed_back_as_the_sections_and_bullets_meant(facts: list
     assert bool(sections[0][1]) == (len(sections) == 1)
 
 
+@unhurried
 @given(FACTS.flatmap(lambda facts: st.tuples(st.just(facts), st.permutations(facts))))
 def test_the_same_facts_give_the_same_bytes_in_whatever_order_they_are_found(orders: tuple[list[Fact], ...]) -> None:
     first, other = orders
     assert extract_document("T", first, ROOM) == extract_document("T", other, ROOM)
 
 
+@unhurried
 @given(FACTS, st.integers(min_value=1, max_value=120))
 def test_a_document_is_never_longer_than_asked_unless_it_is_one_bullet(facts: list[Fact], max_tokens: int) -> None:
     document = extract_document("T", facts, max_tokens)

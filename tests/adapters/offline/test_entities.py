@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.offline.entities import Names, clean_names
+from tests.adapters.offline.facts_of import unhurried
 
 
 def names_in(sentence: str, *others: str, known: tuple[str, ...] = ()) -> list[str]:
@@ -72,6 +73,7 @@ def test_names_have_space_collapsed_blanks_dropped_and_case_merged() -> None:
     assert clean_names(["Acme\nCorp", " \t ", "acme corp", "", "Bob"]) == ("Acme Corp", "Bob")
 
 
+@unhurried
 @given(st.lists(st.text(max_size=80), max_size=5), st.lists(st.text(max_size=10), max_size=3))
 def test_names_of_any_text_are_clean_and_distinct(sentences: list[str], known: list[str]) -> None:
     finder = Names(sentences, known)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from adapters.offline.facts import OfflineFactExtractor
 from adapters.offline.sentences import LONGEST_SENTENCE
 from domain.memory import RetainItem
-from tests.adapters.offline.facts_of import SAID, extracted, texts
+from tests.adapters.offline.facts_of import SAID, extracted, texts, unhurried
 
 
 def page(*lines: str) -> str:
@@ -203,6 +203,12 @@ def test_a_heading_before_a_fact_brings_its_name_only_when_the_text_knows_it() -
     assert [fact.entities for fact in facts] == [("Redis",), ("Redis",), ()]
 
 
+def test_a_heading_that_says_something_brings_its_names_only_where_it_stands_in_the_fact() -> None:
+    _, apart, within = extracted("## We cache with Redis now\n\nNobody else is told.\n\nThey are told by Redis.")
+    assert apart.entities == ()
+    assert within.entities == ("Redis",)
+
+
 def test_a_long_sentence_becomes_several_facts_that_keep_their_speaker() -> None:
     facts = texts("User: " + ", ".join(f"and so it went on for the {n}th time" for n in range(90)))
     assert len(facts) > 2
@@ -224,6 +230,7 @@ LINES = st.lists(
 )
 
 
+@unhurried
 @given(LINES, st.sampled_from(["\n", "\n\n", "\r\n"]))
 def test_every_word_of_prose_is_in_some_fact(lines: list[str], line_break: str) -> None:
     words = set(re.findall(r"\w+", " ".join(lines))) - {"1"}
@@ -233,6 +240,7 @@ def test_every_word_of_prose_is_in_some_fact(lines: list[str], line_break: str) 
 HOSTILE = st.text(alphabet=st.one_of(st.characters(), st.sampled_from("\n\n\n #-*>|:`~[]().!?_=\ud800\u2028\u200d1aA")))
 
 
+@unhurried
 @given(HOSTILE, st.none() | st.text(max_size=20))
 def test_no_text_fails_and_facts_are_distinct_lines_with_something_in_them(content: str, context: str | None) -> None:
     facts = texts(content, context=context)
@@ -243,6 +251,7 @@ def test_no_text_fails_and_facts_are_distinct_lines_with_something_in_them(conte
         assert len(text.splitlines()) == 1
 
 
+@unhurried
 @given(HOSTILE)
 def test_the_same_item_gives_the_same_facts_whatever_the_clock_and_the_mission_say(content: str) -> None:
     item = RetainItem(content=content, timestamp=SAID)

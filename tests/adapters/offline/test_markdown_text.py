@@ -7,6 +7,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from adapters.offline.markdown_text import bullet, heading, one_line
+from tests.adapters.offline.facts_of import unhurried
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 SIGNS = st.sampled_from("`<>!/?-#*_+.)1[]():~=|\\&\"' \n\tab")
@@ -70,6 +71,7 @@ def test_a_title_is_one_heading(title: str, line: str) -> None:
     assert heading(2, title) == line
 
 
+@unhurried
 @given(st.lists(TEXTS, min_size=1, max_size=5))
 @example(["[a](x`y) <b> `c`"])
 @example(["`a <b>` `` <i> ` ``"])
@@ -87,6 +89,7 @@ def test_any_texts_are_as_many_bullets_and_bring_no_html(texts: list[str]) -> No
     assert not any(is_html(token) for token in tokens)
 
 
+@unhurried
 @given(TEXTS)
 def test_any_title_is_one_heading_without_html(title: str) -> None:
     tokens = PARSER.parse(heading(2, title))
@@ -94,6 +97,7 @@ def test_any_title_is_one_heading_without_html(title: str) -> None:
     assert not any(is_html(token) for token in tokens)
 
 
+@unhurried
 @given(st.text(alphabet=st.sampled_from("abc 1.#-")).filter(lambda text: bool(text.strip())))
 def test_a_text_without_inline_markup_reads_as_it_was(text: str) -> None:
     inline = PARSER.parse(bullet(text))[3]

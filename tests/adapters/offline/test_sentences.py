@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.offline.sentences import LONGEST_SENTENCE, split_long, split_sentences
+from tests.adapters.offline.facts_of import unhurried
 
 PROSE = st.text(alphabet=st.sampled_from("aB1 .!?…,;:\"'”»()[]*_`。！？…我éЯ\u0301\U0001f600"), max_size=300)
 
@@ -34,7 +35,8 @@ PROSE = st.text(alphabet=st.sampled_from("aB1 .!?…,;:\"'”»()[]*_`。！？�
         ("It stops. `serve` goes on.", ["It stops.", "`serve` goes on."]),
         ("Wait... what? Yes... No.", ["Wait... what?", "Yes...", "No."]),
         ('"Really?" he asked. "Yes." She left.', ['"Really?" he asked.', '"Yes."', "She left."]),
-        ("(It works.) **It does.** Fine.", ["(It works.)", "**It does.**", "Fine."]),
+        ("(It works.) **It works very well.** Fine.", ["(It works.)", "**It works very well.**", "Fine."]),
+        ("**Decision.** We keep events. **Status.** Done.", ["**Decision.** We keep events.", "**Status.** Done."]),
         ("At 5 p.m. Alice left. At 6 p.m. we left too.", ["At 5 p.m. Alice left.", "At 6 p.m. we left too."]),
         ("1. First do this. 2. Then that.", ["1. First do this.", "2. Then that."]),
         ("我们发布了。真的吗？是的！好", ["我们发布了。", "真的吗？", "是的！", "好"]),
@@ -53,11 +55,13 @@ def test_prose_is_split_where_its_sentences_end(prose: str, sentences: list[str]
     assert split_sentences(prose) == sentences
 
 
+@unhurried
 @given(PROSE)
 def test_no_character_but_space_is_lost_between_sentences(prose: str) -> None:
     assert "".join("".join(split_sentences(prose)).split()) == "".join(prose.split())
 
 
+@unhurried
 @given(st.text(alphabet=st.sampled_from("ab ,;: —、，\u0301\u200d\U0001f469"), min_size=0, max_size=400))
 def test_pieces_of_a_long_sentence_are_short_and_lose_nothing(sentence: str) -> None:
     pieces = split_long(sentence, longest=40)

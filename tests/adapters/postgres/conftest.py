@@ -6,13 +6,8 @@ from pathlib import Path
 import pytest
 
 from adapters.postgres.embedded import EmbeddedPostgres
-from tests.adapters.postgres.server_users import NewUser, User, copy_data, temporary_folder
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    with temporary_folder() as path:
-        yield path
+from tests.adapters.postgres.server_users import NewUser, User, copy_data
+from tests.support.server_folders import temporary_folder
 
 
 @pytest.fixture(scope="session")

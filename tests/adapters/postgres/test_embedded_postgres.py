@@ -14,17 +14,16 @@ from adapters.postgres.embedded import EmbeddedPostgres
 from tests.adapters.postgres.server_users import (
     AS_ROOT,
     NewUser,
-    assert_all_stopped,
     is_running,
     kill_hard,
     postmaster,
     rows,
     server_account_of,
-    server_processes,
     supervisors,
     write_row,
 )
 from tests.support.eventually import eventually
+from tests.support.server_folders import assert_all_stopped, server_processes
 
 
 def test_the_data_of_a_first_start_is_there_after_the_second(folder: Path) -> None:

@@ -22,11 +22,11 @@ from tests.adapters.postgres.server_users import (
     postmaster,
     rows,
     server_account_of,
-    server_processes,
     socket_folder_in,
     supervisors,
     write_row,
 )
+from tests.support.server_folders import server_processes
 
 
 @pytest.mark.parametrize("name", ["x" * 200, 'it\'s, "quoted" \\ ünd läng'], ids=["long", "odd"])
