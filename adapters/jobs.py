@@ -18,6 +18,7 @@ from procrastinate import exceptions
 from psycopg import Connection
 from psycopg.rows import DictRow
 
+from adapters.daemon_thread import in_daemon_thread
 from domain.event import Recorded, StreamId
 from domain.operation import OperationRequested, OperationRetryScheduled, RefreshAsked, RetainAsked
 
@@ -30,6 +31,8 @@ HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 10.0
 """A worker silent for so long is taken for dead; its jobs go back in line."""
 RESCUE_SECONDS = 2.0
+GRACE_SECONDS = 3.0
+"""How long running jobs may go on when the worker is to stop; those that do not end are put back in line."""
 
 RunOperation = Callable[[str, UUID], None]
 
@@ -70,7 +73,8 @@ class JobWorker:
         self._concurrency = concurrency
 
     async def run(self) -> None:
-        """Works until cancelled. Running jobs are finished first."""
+        """Works until cancelled. Running jobs get GRACE_SECONDS to finish; those that do not are put back in line, and
+        their threads left to die with the process."""
         while True:
             try:
                 await self._work()
@@ -84,7 +88,7 @@ class JobWorker:
             conninfo=self._conninfo, min_size=1, max_size=max(2, self._concurrency)
         )
         app = procrastinate.App(connector=connector)
-        app.task(name=TASK)(self._job)
+        app.task(name=TASK, retry=procrastinate.RetryStrategy(retry_exceptions=[exceptions.JobAborted]))(self._job)
         async with contextlib.AsyncExitStack() as opened:
             opened.push_async_callback(app.close_async)  # also when opening is cut off: an open pool hangs the loop
             await app.open_async()
@@ -95,6 +99,7 @@ class JobWorker:
                     fetch_job_polling_interval=POLL_SECONDS,
                     update_heartbeat_interval=HEARTBEAT_SECONDS,
                     stalled_worker_timeout=STALLED_SECONDS,
+                    shutdown_graceful_timeout=GRACE_SECONDS,
                     delete_jobs="successful",
                     install_signal_handlers=False,
                 )
@@ -103,8 +108,11 @@ class JobWorker:
                 with contextlib.suppress(asyncio.CancelledError):
                     await rescue
 
-    def _job(self, bank_id: str, operation_id: str) -> None:
-        self._run_operation(bank_id, UUID(operation_id))
+    async def _job(self, bank_id: str, operation_id: str) -> None:
+        try:
+            await in_daemon_thread(self._run_operation, bank_id, UUID(operation_id))
+        except asyncio.CancelledError as cut_off:
+            raise exceptions.JobAborted from cut_off
 
 
 async def _rescue_stalled(app: procrastinate.App) -> None:

@@ -144,7 +144,10 @@ def _read(rows: Sequence[Row]) -> dict[str, Staleness]:
 def _staleness(row: Row, clock: Sequence[tuple[frozenset[str], str, int]], scopes: _Scopes) -> Staleness:
     covered = row["position"]
     reasons = []
-    if any(position > covered and admits(scopes.strict, tags, fact_type) for tags, fact_type, position in clock):
+    new = ((tags, fact_type) for tags, fact_type, position in clock if position > covered)
+    if any(
+        admits(scopes.strict, *each) and admits(scopes.scope, *each) for each in new
+    ):  # strict admits more in a `not`
         reasons.append("new_memories")
     before = row["covered_scope"]
     if before is not None and before != scopes.stored and Scope.model_validate(before) != scopes.scope:

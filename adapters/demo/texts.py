@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import metadata
+from importlib.metadata import distribution
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
@@ -18,4 +18,5 @@ def own_documentation() -> dict[str, str]:
     }
     if found:
         return found
-    return {"README.md": str(metadata("palimpsest").get_payload())}
+    _, _, readme = (distribution("palimpsest").read_text("METADATA") or "").partition("\n\n")
+    return {"README.md": readme}

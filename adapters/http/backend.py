@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,6 +14,7 @@ from starlette.requests import Request
 
 from adapters.app import Service
 from adapters.daemon_thread import in_daemon_thread
+from adapters.http.errors import ServiceStopping
 from adapters.http.in_process_worker import InProcessWorker
 from adapters.postgres.reader import AsyncReader
 from domain.event import Context
@@ -58,9 +60,12 @@ class Backend:
         return await to_thread.run_sync(partial(do, *args, **kwargs), limiter=self.commands)
 
     async def with_model(self, do: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs what may ask a model, and so take its time."""
-        async with self.model_calls:
-            return await in_daemon_thread(do, *args, **kwargs)
+        """Runs what may ask a model, and so take its time. Raises ServiceStopping when the service stops meanwhile."""
+        try:
+            async with self.model_calls:
+                return await in_daemon_thread(do, *args, **kwargs)
+        except asyncio.CancelledError as cut_off:  # only a server that stops cancels a request
+            raise ServiceStopping from cut_off
 
     async def require_bank(self, bank_id: str) -> None:
         """Raises BankNotFound."""

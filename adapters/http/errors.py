@@ -34,6 +34,10 @@ CANNOT_SERVE_NOW = frozenset({"08", "25", "40", "53", "57"})
 """Classes of SQLSTATE that pass: connection lost, read-only, conflict of transactions, out of resources, shut down."""
 
 
+class ServiceStopping(Exception):
+    """The service stops before the request is done."""
+
+
 def unprocessable(at: Location, message: str, kind: str = "value_error") -> RequestValidationError:
     """A 422 that names the input at fault."""
     return RequestValidationError([{"loc": at, "msg": message, "type": kind}])
@@ -54,6 +58,8 @@ def answer_to(error: Exception) -> Response:
             return _mind_failed(error)
         case ClientDisconnect():
             return Response(status_code=CLIENT_CLOSED_REQUEST)
+        case ServiceStopping():
+            return _later("The service is stopping; repeat the request when it is up again")
         case DatabaseUnavailable() | psycopg.OperationalError() if passes(error):
             return _unavailable(error)
         case _:
@@ -105,15 +111,16 @@ def _mind_failed(error: MindFailed) -> JSONResponse:
     logger.warning("a model failed: %s", error)
     message = printable(str(error), 1000)
     if error.transient:
-        return JSONResponse(
-            {"detail": f"{message}; repeat the request later"}, 503, {"Retry-After": RETRY_AFTER_SECONDS}
-        )
+        return _later(f"{message}; repeat the request later")
     return JSONResponse({"detail": message}, 502)
 
 
 def _unavailable(error: Exception) -> JSONResponse:
     logger.warning("the database cannot serve: %s", error)
-    detail = "The database cannot serve just now; repeat the request in a moment"
+    return _later("The database cannot serve just now; repeat the request in a moment")
+
+
+def _later(detail: str) -> JSONResponse:
     return JSONResponse({"detail": detail}, 503, {"Retry-After": RETRY_AFTER_SECONDS})
 
 

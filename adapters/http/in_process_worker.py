@@ -7,12 +7,12 @@ import logging
 from types import TracebackType
 from typing import Literal, Self
 
-from adapters.jobs import JobWorker
+from adapters.jobs import GRACE_SECONDS, JobWorker
 
 logger = logging.getLogger(__name__)
 
-GRACE_SECONDS = 3.0
-"""How long running jobs may go on when the server stops; what is not done then is run again by the next worker."""
+STOPS_WITHIN_SECONDS = GRACE_SECONDS + 1.0
+"""A worker that takes longer is cancelled once more: cancelling it while it starts can be lost."""
 RESTART_SECONDS = 1.0
 
 
@@ -42,9 +42,8 @@ class InProcessWorker:
         if self._task is None:
             return
         self._task.cancel()
-        _, pending = await asyncio.wait({self._task}, timeout=GRACE_SECONDS)
+        _, pending = await asyncio.wait({self._task}, timeout=STOPS_WITHIN_SECONDS)
         if pending:
-            logger.warning("operations still running are left; they are done again by the next worker")
             self._task.cancel()
             await asyncio.wait({self._task}, timeout=1.0)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from uuid import UUID
 
 from adapters.postgres.scope_sql import sorted_tags
 from application.ports import EmbeddedFact, RetainedItem
@@ -35,14 +34,15 @@ class Statement:
 
 @dataclass(frozen=True)
 class CurrentFact:
-    fact_id: UUID
-    version: int
+    """A current version, known by the position that it became valid at."""
+
+    position: int
     statement: Statement
 
 
 @dataclass(frozen=True)
 class Addition:
-    """A fact to add: `fact` as it was said in the item of `retained`."""
+    """A fact to add, and the item that says it first."""
 
     statement: Statement
     retained: RetainedItem

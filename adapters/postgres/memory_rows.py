@@ -5,42 +5,31 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 from uuid import UUID
 
-from domain.memory import Fact
+from psycopg import sql
 
-FACT_COLUMNS = (
-    "fact_id", "version", "from_position", "text", "fact_type", "tags", "context", "occurred_start", "occurred_end",
-    "mentioned_at", "recorded_at", "document_id", "chunk_id", "metadata", "entities",
-)  # fmt: skip
+FACT_COLUMNS = sql.SQL(
+    "f.fact_id AS id, f.version, f.from_position AS position, f.text, f.fact_type, f.tags, f.context, f.occurred_start,"
+    " f.occurred_end, f.mentioned_at, f.recorded_at, f.document_id, f.chunk_id, f.entities,"
+    " nullif(f.metadata, '{}') AS metadata"
+)
+"""The columns of a row `f` of fact_versions that make a fact, by the names that it has for them."""
 
-
-def to_fact(row: Mapping[str, Any]) -> Fact:
-    """The fact in a row that has FACT_COLUMNS."""
-    return Fact(
-        id=row["fact_id"],
-        version=row["version"],
-        position=row["from_position"],
-        text=row["text"],
-        fact_type=row["fact_type"],
-        tags=tuple(row["tags"]),
-        context=row["context"],
-        occurred_start=_utc(row["occurred_start"]),
-        occurred_end=_utc(row["occurred_end"]),
-        mentioned_at=_utc(row["mentioned_at"]),
-        recorded_at=row["recorded_at"].astimezone(UTC),
-        document_id=row["document_id"],
-        chunk_id=row["chunk_id"],
-        metadata=_pairs(row["metadata"]),
-        entities=tuple(row["entities"]),
-    )
+_TIMES = ("occurred_start", "occurred_end", "mentioned_at", "recorded_at")
 
 
-def _utc(time: datetime | None) -> datetime | None:
+def fact_fields(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the fact in a row that has FACT_COLUMNS, for validation; other columns are left in."""
+    fields = dict(row)
     # The server answers in whatever time zone it is set to.
-    return None if time is None else time.astimezone(UTC)
+    for time in _TIMES:
+        if fields[time] is not None:
+            fields[time] = fields[time].astimezone(UTC)
+    fields["metadata"] = _pairs(fields["metadata"]) if fields["metadata"] else ()
+    return fields
 
 
 def _pairs(metadata: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -17,7 +17,7 @@ from domain.memory import Fact, RecalledFact, RecallQuery
 
 __all__ = ["PostgresMemoryStore", "ensure_vector_index"]
 
-_TABLES_OF_A_BANK = ("fact_versions", "memory_documents", "memory_terms", "scope_clock")
+_TABLES_OF_A_BANK = ("fact_versions", "fact_vectors", "memory_documents", "memory_terms", "scope_clock")
 
 
 class PostgresMemoryStore:

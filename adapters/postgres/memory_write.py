@@ -34,13 +34,13 @@ class MemoryWriter:
     """Writes into one bank within one transaction."""
 
     def __init__(
-        self, connection: Connection[DictRow], bank_id: str, at: datetime, identities: Identities, embedding_space: str
+        self, connection: Connection[DictRow], bank_id: str, at: datetime, identities: Identities, space: str
     ) -> None:
         self._connection = connection
         self._bank_id = bank_id
         self._at = at
         self._identities = identities
-        self._embedding_space = embedding_space
+        self._space = space
 
     def write(self, items: Sequence[RetainedItem]) -> MemoryWrite:
         """Upserts the documents of the items. Closings get the first positions, additions the next, in their order."""
@@ -64,7 +64,7 @@ class MemoryWriter:
 
     def _current(self, documents: Sequence[Document]) -> Mapping[str, list[CurrentFact]]:
         rows = self._connection.execute(
-            "SELECT document_id, fact_id, version, text, fact_type, tags, context, occurred_start, occurred_end"
+            "SELECT document_id, from_position, text, fact_type, tags, context, occurred_start, occurred_end"
             " FROM fact_versions WHERE bank_id = %s AND document_id = ANY(%s) AND to_position IS NULL"
             " ORDER BY from_position",
             (self._bank_id, [document.document_id for document in documents]),
@@ -79,7 +79,7 @@ class MemoryWriter:
                 row["occurred_start"],
                 row["occurred_end"],
             )
-            current = CurrentFact(row["fact_id"], row["version"], statement)
+            current = CurrentFact(row["from_position"], statement)
             found.setdefault(row["document_id"], []).append(current)
         return found
 
@@ -108,70 +108,79 @@ class MemoryWriter:
     def _close(self, closings: Sequence[tuple[CurrentFact, int]]) -> None:
         if not closings:
             return
+        closed = {
+            "bank_id": self._bank_id,
+            "starts": [current.position for current, _ in closings],
+            "ends": [end for _, end in closings],
+            "mark": LEXEME_MARK_LENGTH,
+        }
         self._connection.execute(
-            "WITH closed AS (UPDATE fact_versions f SET to_position = c.position"
-            "   FROM unnest(%(ids)s::uuid[], %(versions)s::int[], %(positions)s::bigint[])"
-            "     AS c(fact_id, version, position)"
-            "   WHERE f.bank_id = %(bank_id)s AND f.fact_id = c.fact_id AND f.version = c.version RETURNING f.terms),"
+            "WITH closed AS (UPDATE fact_versions f SET to_position = c.stop"
+            "   FROM unnest(%(starts)s::bigint[], %(ends)s::bigint[]) AS c(start, stop)"
+            "   WHERE f.bank_id = %(bank_id)s AND f.from_position = c.start RETURNING f.terms),"
             " gone AS (SELECT substr(lexeme, %(mark)s + 1) AS term, count(*) AS facts"
             "   FROM closed, unnest(tsvector_to_array(terms)) AS lexeme GROUP BY 1)"
             " UPDATE memory_terms t SET facts = t.facts - gone.facts FROM gone"
             " WHERE t.bank_id = %(bank_id)s AND t.term = gone.term",
-            {
-                "bank_id": self._bank_id,
-                "ids": [current.fact_id for current, _ in closings],
-                "versions": [current.version for current, _ in closings],
-                "positions": [position for _, position in closings],
-                "mark": LEXEME_MARK_LENGTH,
-            },
+            closed,
+        )
+        self._connection.execute(
+            "UPDATE fact_vectors v SET to_position = c.stop"
+            " FROM unnest(%(starts)s::bigint[], %(ends)s::bigint[]) AS c(start, stop)"
+            " WHERE v.bank_id = %(bank_id)s AND v.from_position = c.start",
+            closed,
         )
 
     def _add(self, additions: Sequence[tuple[Addition, int]]) -> None:
         if not additions:
             return
-        rows, term_counts, mark = [], Counter[str](), lexeme_mark(self._bank_id)
-        for addition, position in additions:
-            row = self._row(addition, position)
-            fact = addition.embedded.fact
-            terms = fact_terms(fact.text, row["entities"], fact.occurred_start, fact.occurred_end)
-            term_counts.update(terms)
-            rows.append(row | {"lexemes": [mark + term for term in terms]})
+        rows = [self._row(addition, position) for addition, position in additions]
         self._connection.cursor().executemany(
-            "INSERT INTO fact_versions (bank_id, fact_id, version, from_position, text, fact_type, tags, tag_set,"
-            " context, occurred_start, occurred_end, mentioned_at, document_id, metadata, entities, recorded_at,"
-            " embedding, embedding_space, terms) VALUES (%(bank_id)s, %(fact_id)s, 1, %(position)s, %(text)s,"
-            " %(fact_type)s, %(tags)s, %(tag_set)s, %(context)s, %(occurred_start)s, %(occurred_end)s,"
-            " %(mentioned_at)s, %(document_id)s, %(metadata)s, %(entities)s, %(at)s, %(embedding)b::vector,"
-            " %(embedding_space)s, array_to_tsvector(%(lexemes)s::text[]))",
+            "INSERT INTO fact_versions (bank_id, fact_id, version, from_position, tag_set, fact_type, terms, tags,"
+            " text, context, occurred_start, occurred_end, mentioned_at, document_id, metadata, entities, recorded_at)"
+            " VALUES (%(bank_id)s, %(fact_id)s, 1, %(position)s, %(tag_set)s, %(fact_type)s,"
+            " array_to_tsvector(%(lexemes)s::text[]), %(tags)s, %(text)s, %(context)s, %(occurred_start)s,"
+            " %(occurred_end)s, %(mentioned_at)s, %(document_id)s, %(metadata)s, %(entities)s, %(at)s)",
             rows,
         )
+        self._connection.cursor().executemany(
+            "INSERT INTO fact_vectors (bank_id, from_position, tag_set, fact_type, space, embedding) VALUES"
+            " (%(bank_id)s, %(position)s, %(tag_set)s, %(fact_type)s, %(space)s, %(embedding)b::vector::halfvec)",
+            [row for row in rows if row["embedding"] is not None],
+        )
+        counts = Counter(term for row in rows for term in row["terms"])
         self._connection.execute(
             "INSERT INTO memory_terms AS t (bank_id, term, facts)"
             " SELECT %s, term, facts FROM unnest(%s::text[], %s::bigint[]) AS n(term, facts)"
             " ON CONFLICT (bank_id, term) DO UPDATE SET facts = t.facts + excluded.facts",
-            (self._bank_id, list(term_counts), list(term_counts.values())),
+            (self._bank_id, list(counts), list(counts.values())),
         )
 
     def _row(self, addition: Addition, position: int) -> dict[str, Any]:
         said, item, embedded = addition.statement, addition.retained.item, addition.embedded
+        entities = list(dict.fromkeys((*embedded.fact.entities, *item.entities)))
+        terms = fact_terms(said.text, entities, said.occurred_start, said.occurred_end)
+        mark = lexeme_mark(self._bank_id)
         return {
             "bank_id": self._bank_id,
             "fact_id": self._identities.new(),
             "position": position,
-            "text": said.text,
-            "fact_type": said.fact_type,
-            "tags": list(said.tags),
             "tag_set": tag_set(said.tags),
+            "fact_type": said.fact_type,
+            "terms": terms,
+            "lexemes": [mark + term for term in terms],
+            "tags": list(said.tags),
+            "text": said.text,
             "context": said.context,
             "occurred_start": said.occurred_start,
             "occurred_end": said.occurred_end,
             "mentioned_at": item.timestamp,
             "document_id": addition.retained.document_id,
             "metadata": Jsonb(dict(item.metadata)),
-            "entities": list(dict.fromkeys((*embedded.fact.entities, *item.entities))),
+            "entities": entities,
             "at": self._at,
+            "space": self._space,
             "embedding": Vector(embedded.vector) if embedded.vector else None,
-            "embedding_space": self._embedding_space if embedded.vector else None,
         }
 
     def _count_scopes(

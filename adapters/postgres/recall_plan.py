@@ -27,7 +27,7 @@ GRAPH_COST = 30
 MOST_ASKED_TERMS = 64
 MOST_TERMS = 16
 """Terms looked up of those asked for, the rarest first (spec: at most 16)."""
-MOST_MATCHES = 4_000
+MOST_MATCHES = 2_000
 """Facts read for the terms of a query in all, unless its rarest term alone is in more."""
 MOST_GRAPH_SEARCH = 1_000
 """The largest `hnsw.ef_search`."""
@@ -36,7 +36,7 @@ MOST_GRAPH_SEARCH = 1_000
 @dataclass(frozen=True)
 class RecallPlan:
     """`position` and `facts` are the bank's; `reach` is how many vectors the graph visits (0: compare all);
-    `past` says that the query looks at a past position; `by_tag_set` that few facts have the tags asked for."""
+    `past` says that the query looks at a past position."""
 
     position: int
     facts: int
@@ -44,14 +44,13 @@ class RecallPlan:
     reach: int
     iterative: bool
     past: bool
-    by_tag_set: bool
 
 
 _COUNTS = """
 SELECT c.position, c.facts, {scope_facts} AS scope_facts,
   (SELECT jsonb_object_agg(t.term, t.facts) FROM memory_terms t
     WHERE t.bank_id = c.bank_id AND t.term = ANY(%(terms)s) AND t.facts > 0) AS term_facts,
-  pg_stat_get_live_tuples('fact_versions'::regclass) AS rows,
+  pg_stat_get_live_tuples('fact_vectors'::regclass) AS rows,
   coalesce((SELECT i.indisvalid FROM pg_index i WHERE i.indexrelid = to_regclass(%(index)s)), false) AS indexed,
   (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS vector_version
 FROM memory_clock c WHERE c.bank_id = %(bank_id)s"""
@@ -82,7 +81,6 @@ def plan_recall(
         reach=_reach(query, row, scope_count, dimensions, version >= (0, 8)),
         iterative=version >= (0, 8),
         past=past,
-        by_tag_set=scope_count * 10 < row["facts"],
     )
 
 

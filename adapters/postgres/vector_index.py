@@ -11,23 +11,14 @@ ADVISORY_LOCK = 0x70616C76  # "palv"
 EXACT_NUMBERS = 20_000 * 256
 """Numbers (facts times dimensions) up to which a search compares all vectors of a bank: that finds every near fact, and
 takes no longer than a careful search of the graph."""
-_MOST_VECTOR_DIMENSIONS = 2_000
-_MOST_HALF_DIMENSIONS = 4_000
-"""What pgvector can index as 32-bit and as 16-bit numbers."""
-
+MOST_DIMENSIONS = 4_000
+"""What pgvector can index of 16-bit numbers."""
 _BUILD_MEMORY = "256MB"
 """Holds the graph of some 150,000 facts of 256 dimensions; a build that runs out of it is several times slower."""
 
 
 def index_name(dimensions: int) -> str:
-    return f"current_facts_by_vector_{dimensions}"
-
-
-def indexed_type(dimensions: int) -> str | None:
-    """The type that vectors of so many dimensions are indexed as; None when they cannot be."""
-    if 0 < dimensions <= _MOST_VECTOR_DIMENSIONS:
-        return f"vector({dimensions})"
-    return f"halfvec({dimensions})" if 0 < dimensions <= _MOST_HALF_DIMENSIONS else None
+    return f"current_vectors_{dimensions}"
 
 
 def ensure_vector_index(connection: Connection[Any], dimensions: int) -> bool:
@@ -35,8 +26,7 @@ def ensure_vector_index(connection: Connection[Any], dimensions: int) -> bool:
     returns whether it is there. Building takes about 0.4 ms a fact, and reads and writes go on meanwhile; after it each
     new fact costs 1 to 2 ms more. Needs a connection in autocommit mode. A process that finds another one building
     does not wait for it."""
-    kind = indexed_type(dimensions)
-    if kind is None:
+    if not 0 < dimensions <= MOST_DIMENSIONS:
         return False
     name = index_name(dimensions)
     if not _one(connection, "SELECT pg_try_advisory_lock(%s)", ADVISORY_LOCK):
@@ -51,19 +41,19 @@ def ensure_vector_index(connection: Connection[Any], dimensions: int) -> bool:
         # An unfinished build leaves an index that is kept up to date but never read.
         connection.execute(sql.SQL("DROP INDEX IF EXISTS {}").format(sql.Identifier(name)))
         connection.execute(sql.SQL("SET maintenance_work_mem = {}").format(sql.Literal(_BUILD_MEMORY)))
-        connection.execute(_build(name, kind, dimensions))
+        connection.execute(_build(name, dimensions))
         return True
     finally:
         connection.execute("RESET maintenance_work_mem")
         connection.execute("SELECT pg_advisory_unlock(%s)", (ADVISORY_LOCK,))
 
 
-def _build(name: str, kind: str, dimensions: int) -> sql.Composed:
-    operators = "halfvec_cosine_ops" if kind.startswith("halfvec") else "vector_cosine_ops"
+def _build(name: str, dimensions: int) -> sql.Composed:
     return sql.SQL(
-        "CREATE INDEX CONCURRENTLY {} ON fact_versions USING hnsw ((embedding::{}) {})"
-        " WHERE to_position IS NULL AND vector_dims(embedding) = {}"
-    ).format(sql.Identifier(name), sql.SQL(kind), sql.SQL(operators), sql.Literal(dimensions))
+        "CREATE INDEX CONCURRENTLY {name} ON fact_vectors"
+        " USING hnsw ((embedding::halfvec({dimensions})) halfvec_cosine_ops)"
+        " WHERE to_position IS NULL AND vector_dims(embedding) = {dimensions}"
+    ).format(name=sql.Identifier(name), dimensions=sql.Literal(dimensions))
 
 
 def _one(connection: Connection[Any], query: str, *parameters: object) -> Any:

@@ -11,7 +11,7 @@ from psycopg.pq import Format
 
 
 class Vector:
-    """A parameter for `%(name)b::vector`."""
+    """A parameter for `%(name)b::vector` (cast on to `halfvec` where it is stored or compared)."""
 
     __slots__ = ("packed",)
 

@@ -38,3 +38,12 @@ def client(address: str) -> Iterator[httpx.Client]:
 def bank(client: httpx.Client) -> RestBank:
     """A bank of the test's own, not created yet."""
     return RestBank(client, f"bank-{uuid4().hex[:12]}")
+
+
+@pytest.fixture(scope="module")
+def shared_bank(client: httpx.Client) -> RestBank:
+    """A bank for all tests of a module that change nothing: one fact, and the mental model 'ada' on it."""
+    bank = RestBank(client, f"bank-{uuid4().hex[:12]}")
+    bank.retain("Ada Lovelace works at Acme.")
+    bank.model("ada")
+    return bank

@@ -142,12 +142,11 @@ def test_a_mental_model_needs_a_name_and_a_question(
         ("text", "body"),
     ],
 )
-def test_a_bad_change_changes_nothing(bank: RestBank, live_service: Service, change: Any, told: str) -> None:
-    bank.retain("Ada Lovelace works at Acme.")
-    bank.model("ada")
-    before = _written(live_service)
-    assert_refused(bank.ask("PATCH", "/mental-models/ada", **_as_json(change)), 422, told)
-    assert _written(live_service) == before
+def test_a_bad_change_changes_nothing(
+    shared_bank: RestBank, nothing_written: Callable[[], None], change: Any, told: str
+) -> None:
+    assert_refused(shared_bank.ask("PATCH", "/mental-models/ada", **_as_json(change)), 422, told)
+    nothing_written()
 
 
 BAD_ITEMS: list[tuple[dict[str, Any], str]] = [
@@ -236,9 +235,8 @@ def test_a_bad_retain_request_retains_nothing(
         ({"query": "Ada", "include": "all"}, "include"),
     ],
 )
-def test_a_bad_recall_is_refused(bank: RestBank, body: dict[str, Any], told: str) -> None:
-    bank.retain("Ada Lovelace works at Acme.")
-    assert_refused(bank.ask("POST", "/memories/recall", **_as_json(body)), 422, told)
+def test_a_bad_recall_is_refused(shared_bank: RestBank, body: dict[str, Any], told: str) -> None:
+    assert_refused(shared_bank.ask("POST", "/memories/recall", **_as_json(body)), 422, told)
 
 
 @pytest.mark.parametrize(
@@ -318,9 +316,7 @@ def test_an_unknown_bank_is_not_found_and_not_created(bank: RestBank, nothing_wr
     nothing_written()
 
 
-def test_an_unknown_mental_model_is_not_found(bank: RestBank, live_service: Service) -> None:
-    bank.retain("Ada Lovelace works at Acme.")
-    before = _written(live_service)
+def test_an_unknown_mental_model_is_not_found(shared_bank: RestBank, nothing_written: Callable[[], None]) -> None:
     for method, path, body in (
         ("GET", "", None),
         ("GET", "?as_of=1", None),
@@ -332,12 +328,12 @@ def test_an_unknown_mental_model_is_not_found(bank: RestBank, live_service: Serv
         ("GET", "/events", None),
     ):
         for name in ("none", "No_Such", "100%25"):
-            assert_refused(bank.ask(method, f"/mental-models/{name}{path}", json=body), 404, "not found")
-    assert _written(live_service) == before
+            assert_refused(shared_bank.ask(method, f"/mental-models/{name}{path}", json=body), 404, "not found")
+    nothing_written()
 
 
-def test_a_nul_in_a_url_is_refused(bank: RestBank) -> None:
-    bank.retain("Ada Lovelace works at Acme.")
+def test_a_nul_in_a_url_is_refused(shared_bank: RestBank) -> None:
+    bank = shared_bank
     assert_refused(bank.ask("GET", "/mental-models/a%00b"), 422, "mental_model_id", "NUL")
     assert_refused(bank.ask("GET", "/mental-models?tags=a%00b"), 422, "tags", "NUL")
     assert_refused(bank.ask("GET", "/tags?q=%00"), 422, "'q'", "NUL")
@@ -362,14 +358,12 @@ def test_a_nul_in_a_url_is_refused(bank: RestBank) -> None:
         ("/tags?limit=x", "limit"),
     ],
 )
-def test_a_parameter_out_of_range_is_refused(bank: RestBank, path: str, told: str) -> None:
-    bank.retain("Ada Lovelace works at Acme.")
-    assert_refused(bank.ask("GET", path), 422, told)
+def test_a_parameter_out_of_range_is_refused(shared_bank: RestBank, path: str, told: str) -> None:
+    assert_refused(shared_bank.ask("GET", path), 422, told)
 
 
-def test_an_operation_id_that_is_no_uuid_is_a_bad_request(bank: RestBank) -> None:
-    bank.retain("Ada Lovelace works at Acme.")
-    assert_refused(bank.ask("GET", "/operations/mine"), 400, "'mine' is not an operation id")
+def test_an_operation_id_that_is_no_uuid_is_a_bad_request(shared_bank: RestBank) -> None:
+    assert_refused(shared_bank.ask("GET", "/operations/mine"), 400, "'mine' is not an operation id")
 
 
 @pytest.mark.parametrize(
@@ -442,12 +436,10 @@ def test_a_path_or_method_that_is_not_there_says_what_to_do(bank: RestBank) -> N
     assert bank.ask("POST", "/mental-models/ada/dry-run-refresh").status_code == 404
 
 
-def test_an_id_that_is_taken_is_a_conflict(bank: RestBank, live_service: Service) -> None:
-    bank.retain("Ada Lovelace works at Acme.")
-    bank.model("ada")
-    before = _written(live_service)
-    assert_refused(bank.ask("POST", "/mental-models", json=MODEL), 409, "already exists", "choose another id")
-    assert _written(live_service) == before
+def test_an_id_that_is_taken_is_a_conflict(shared_bank: RestBank, nothing_written: Callable[[], None]) -> None:
+    taken = shared_bank.ask("POST", "/mental-models", json=MODEL)
+    assert_refused(taken, 409, "already exists", "choose another id")
+    nothing_written()
 
 
 def test_an_operation_id_that_is_taken_by_other_work_is_a_conflict(bank: RestBank, live_service: Service) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from domain.bank import BankDeleted, BankOpened, Disposition, DispositionChanged, Missions, MissionsChanged
+from domain.memory import RetainItem
 from domain.mental_model.events import MentalModelDeleted
+from domain.operation import OperationFailed
 from domain.refusals import BankNotFound
 from tests.support.examples import BANK, BANK_STREAM, MODEL, created
 from tests.support.world import World
@@ -38,6 +40,20 @@ def test_a_deleted_bank_takes_its_models_and_its_memory_with_it() -> None:
     assert world.log.of(BANK_STREAM)[-1] == BankDeleted()
     assert world.document(MODEL) == [created(), MentalModelDeleted()]
     assert (world.memory.rows, world.transactions.begun) == ([], 1)
+
+
+def test_a_deleted_bank_takes_its_waiting_retains_with_it_and_leaves_those_of_others() -> None:
+    world = World()
+    waiting = [RetainItem(content="It has 16 arches.")]
+    of_prague = world.memories.retain_later(world.context, BANK, waiting)
+    of_vienna = world.memories.retain_later(world.context, "vienna", waiting)
+    world.banks.delete(world.context, BANK)
+    assert list(world.inbox.items) == [of_vienna]
+    world.works(of_prague)
+    end = world.operation(of_prague)[-1]
+    assert isinstance(end, OperationFailed)
+    assert f"'{BANK}' not found" in end.error_message
+    assert world.log.of(BANK_STREAM)[-1] == BankDeleted(), "it is not opened again"
 
 
 def test_a_bank_that_is_not_there_is_not_deleted_and_nothing_is_erased() -> None:

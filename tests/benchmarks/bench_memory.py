@@ -114,7 +114,7 @@ def _recalls(store: PostgresMemoryStore, database: Database, questions: Sequence
 def _plain_scan(database: Database, vector: Sequence[float]) -> None:
     with database.connection() as connection:
         found = connection.execute(
-            "SELECT fact_id, embedding <=> %(vector)b::vector AS distance FROM fact_versions"
+            "SELECT from_position, embedding <=> %(vector)b::vector::halfvec AS distance FROM fact_vectors"
             " WHERE bank_id = %(bank_id)s AND to_position IS NULL ORDER BY distance LIMIT %(limit)s",
             {"vector": Vector(vector), "bank_id": BANK, "limit": LIMIT},
         ).fetchall()

@@ -21,7 +21,8 @@ from typing import Any
 
 import httpx
 
-from tests.support.scripted_llm import Reply, Request, ScriptedLlm, tool_call
+from tests.support.instant_llm import instant
+from tests.support.scripted_llm import ScriptedLlm
 
 MODELS = 1000
 FACTS = 20_000
@@ -201,7 +202,7 @@ def _rebuild_rows(data_dir: Path) -> list[Row]:
 
 def _llm_rows() -> list[Row]:
     """The overhead of the pipeline: the model answers at once, over HTTP."""
-    with _folder() as data_dir, ScriptedLlm(fallback=_instant) as llm:
+    with _folder() as data_dir, ScriptedLlm(fallback=instant) as llm:
         engine = {
             "PALIMPSEST_LLM_BASE_URL": llm.base_url,
             "PALIMPSEST_LLM_API_KEY": "none",
@@ -218,13 +219,3 @@ def _llm_rows() -> list[Row]:
         ("full refresh, instant language model, POST to completed", figure, "ms"),
         ("full refresh, instant language model / baseline", figure / live, "ratio"),
     ]
-
-
-def _instant(request: Request) -> Reply:
-    if "record_facts" in request.tools:
-        return tool_call("record_facts", {"facts": [{"what": sentence(1), "fact_type": "world", "entities": []}]})
-    if "done" not in request.tools:
-        return tool_call("recall", {"reason": "first", "query": "ships", "max_tokens": 2048})
-    blocks = [f"Answered at {time.perf_counter()}."]
-    document = {"sections": [{"heading": "Ships", "level": 2, "blocks": blocks}]}
-    return tool_call("done", {"document": document, "answer_found": True, "memory_ids": ["f1"]})

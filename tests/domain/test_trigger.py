@@ -92,6 +92,8 @@ def test_a_response_schema_of_an_object_is_taken(schema: dict[str, Any]) -> None
         ({"properties": {}}, "properties must be a non-empty object"),
         ({"properties": ["a"]}, "properties must be a non-empty object"),
         ({"properties": {"a": "string"}}, "properties.a must be an object"),
+        ({"properties": {"a": {"type": ["string", "null"]}}}, "properties.a.type must be one of array, boolean"),
+        ({"properties": {"a": {}}, "required": [["a"]]}, "required must be a list of names"),
         ({"properties": {"a": {"type": "date"}}}, "properties.a.type must be one of array, boolean"),
         ({"properties": {"a": {}}, "required": "a"}, "required must be a list of names"),
         ({"properties": {"a": {}}, "required": ["b"]}, "required must be a list of names"),

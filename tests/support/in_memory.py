@@ -152,26 +152,35 @@ class InMemoryEventLog:
 
 
 class InMemoryInbox:
-    """RetainInbox."""
+    """RetainInbox. `items` are those that wait, by operation."""
 
     def __init__(self) -> None:
         self.items: dict[UUID, Sequence[RetainItem]] = {}
+        self._bank_of: dict[UUID, str] = {}
 
     def put(self, operation_id: UUID, bank_id: str, items: Sequence[RetainItem], tx: Transaction) -> None:
-        assert bank_id
-        if operation_id not in self.items:
-            self.items[operation_id] = items
-            undo_of(tx).append(lambda: self._forget(operation_id))
+        self._keep(tx)
+        self.items.setdefault(operation_id, items)
+        self._bank_of[operation_id] = bank_id
 
-    def take(self, operation_id: UUID) -> Sequence[RetainItem]:
-        return self.items[operation_id]
+    def take(self, operation_id: UUID) -> Sequence[RetainItem] | None:
+        return self.items.get(operation_id)
 
     def drop(self, operation_id: UUID, tx: Transaction) -> None:
-        items = self.items.pop(operation_id)
-        undo_of(tx).append(lambda: self.items.update({operation_id: items}))
+        self._keep(tx)
+        self.items.pop(operation_id, None)
 
-    def _forget(self, operation_id: UUID) -> None:
-        del self.items[operation_id]
+    def drop_bank(self, bank_id: str, tx: Transaction) -> None:
+        self._keep(tx)
+        self.items = {key: items for key, items in self.items.items() if self._bank_of[key] != bank_id}
+
+    def _keep(self, tx: Transaction) -> None:
+        items = dict(self.items)
+
+        def restore() -> None:
+            self.items = items
+
+        undo_of(tx).append(restore)
 
 
 @dataclass(frozen=True)

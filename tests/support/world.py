@@ -44,7 +44,7 @@ class World:
         self.policy = ScriptedPolicy(*mind, deterministic=deterministic)
         identities = NumberedIdentities()
         self.handler = CommandHandler(self.log, self.transactions)
-        self.banks = Banks(self.handler, self.log, self.memory, self.mental_models_of)
+        self.banks = Banks(self.handler, self.log, self.memory, self.inbox, self.mental_models_of)
         self.memories = Memories(
             self.handler,
             self.memory,

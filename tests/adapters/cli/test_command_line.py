@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 
 from tests.support.eventually import eventually
+from tests.support.instant_llm import instant
+from tests.support.scripted_llm import ScriptedLlm
 
 BANK = "/v1/default/banks/b"
 
@@ -178,6 +180,21 @@ def test_the_demo_shows_documents_and_a_diff_and_ends(data_dir: Path) -> None:
     assert "Created to answer" in done.stdout
     assert "curl" in done.stdout
     assert time.monotonic() - started < 60
+
+
+def test_the_demo_runs_the_same_with_a_language_model(data_dir: Path) -> None:
+    with ScriptedLlm(fallback=instant) as llm:
+        engine = {
+            "PALIMPSEST_LLM_BASE_URL": llm.base_url,
+            "PALIMPSEST_LLM_API_KEY": "none",
+            "PALIMPSEST_LLM_MODEL": "m",
+        }
+        done = palimpsest("demo", data_dir=data_dir, **engine)
+        assert done.returncode == 0, done.stderr
+        assert "+Answer " in done.stdout
+        assert llm.unexpected == []
+    audited = palimpsest("audit", "demo", "what-it-does", data_dir=data_dir)
+    assert " 240 " in audited.stdout, "the timeline tells the tokens of both calls"
 
 
 def test_a_service_without_worker_leaves_the_work_to_a_worker(data_dir: Path) -> None:
