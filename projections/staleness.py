@@ -145,9 +145,8 @@ def _staleness(row: Row, clock: Sequence[tuple[frozenset[str], str, int]], scope
     covered = row["position"]
     reasons = []
     new = ((tags, fact_type) for tags, fact_type, position in clock if position > covered)
-    if any(
-        admits(scopes.strict, *each) and admits(scopes.scope, *each) for each in new
-    ):  # strict admits more in a `not`
+    # under a `not` the strict scope admits more than a refresh reads
+    if any(admits(scopes.strict, *each) and admits(scopes.scope, *each) for each in new):
         reasons.append("new_memories")
     before = row["covered_scope"]
     if before is not None and before != scopes.stored and Scope.model_validate(before) != scopes.scope:

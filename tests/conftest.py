@@ -21,6 +21,7 @@ from tests.support.server_folders import temporary_folder
 
 if TYPE_CHECKING:
     from adapters.app import Service
+    from tests.support.memories import BankMemory
 
 
 @pytest.fixture
@@ -75,6 +76,14 @@ def shared_database(shared_conninfo: str) -> Iterator[Database]:
     """Connections to the database of the module; each test keeps to banks of its own."""
     with Database(shared_conninfo) as database:
         yield database
+
+
+@pytest.fixture
+def memory(shared_database: Database) -> BankMemory:
+    """An empty bank in the database of the module."""
+    from tests.support.memories import BankMemory
+
+    return BankMemory(shared_database)
 
 
 @pytest.fixture

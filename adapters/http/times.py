@@ -10,7 +10,7 @@ _LOST_PLUS = re.compile(r" (?=\d\d:?\d\d$)")
 
 
 def iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat()
+    return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).isoformat()
 
 
 def iso_or_none(moment: datetime | None) -> str | None:

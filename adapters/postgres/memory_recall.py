@@ -80,7 +80,7 @@ SELECT {columns} FROM fact_versions f WHERE {rows} AND f.from_position <= (
   SELECT max(s.position) FROM scope_clock s WHERE s.bank_id = %(bank_id)s AND {scope})
 ORDER BY f.from_position DESC LIMIT 1"""
 
-_RECALLED = TypeAdapter(tuple[RecalledFact, ...])
+_RECALLED = TypeAdapter(list[RecalledFact])
 
 
 @dataclass(frozen=True)
@@ -91,19 +91,19 @@ class SearchVector:
     space: str
 
 
-def recall(connection: Connection[DictRow], query: RecallQuery, vector: SearchVector) -> Sequence[RecalledFact]:
+def recall(connection: Connection[DictRow], query: RecallQuery, vector: SearchVector) -> list[RecalledFact]:
     """The facts found, best first. Needs a connection in autocommit mode, of which it makes one snapshot."""
     if query.limit <= 0 or query.max_tokens == 0:
-        return ()
+        return []
     condition = ScopeCondition(query.scope)
     with connection.pipeline(), connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         plan = plan_recall(connection, query, condition, len(vector.numbers))
         if plan is None:
-            return ()
+            return []
         statement = _statement(query, condition, plan, len(vector.numbers))
         if statement is None:
-            return ()
+            return []
         # Starting a compiler or other processes takes longer than a recall should.
         settings = {"jit": "off", "max_parallel_workers_per_gather": 0} | (graph_settings(plan) if plan.reach else {})
         connection.execute(
@@ -190,7 +190,7 @@ def _window(query: RecallQuery) -> dict[str, int | None]:
     return {"after": query.window.after, "upto": query.window.upto}
 
 
-def _within(max_tokens: int | None, rows: Sequence[DictRow]) -> Sequence[RecalledFact]:
+def _within(max_tokens: int | None, rows: Sequence[DictRow]) -> list[RecalledFact]:
     """The facts in order until their text would be more than `max_tokens`."""
     found, tokens = [], 0
     for row in rows:

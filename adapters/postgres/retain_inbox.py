@@ -10,19 +10,24 @@ from psycopg.types.json import Jsonb
 from adapters.postgres.database import Database, connection_of
 from application.ports import Transaction
 from domain.memory import RetainItem
+from domain.refusals import OperationIdTaken
 
 
 class PostgresRetainInbox:
-    """RetainInbox. Putting the same operation again keeps the first items."""
+    """RetainInbox. Putting the same operation again keeps the first items; raises OperationIdTaken when another bank's
+    items wait under its id."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def put(self, operation_id: UUID, bank_id: str, items: Sequence[RetainItem], tx: Transaction) -> None:
-        connection_of(tx).execute(
-            "INSERT INTO retain_inbox (operation_id, bank_id, items) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
+        kept = connection_of(tx).execute(
+            "INSERT INTO retain_inbox (operation_id, bank_id, items) VALUES (%s, %s, %s) ON CONFLICT (operation_id)"
+            " DO UPDATE SET bank_id = excluded.bank_id WHERE retain_inbox.bank_id = excluded.bank_id RETURNING 1",
             (operation_id, bank_id, Jsonb([item.model_dump(mode="json") for item in items])),
         )
+        if kept.fetchone() is None:  # another bank waits under this id: its items are not for this one
+            raise OperationIdTaken(str(operation_id))
 
     def take(self, operation_id: UUID) -> Sequence[RetainItem] | None:
         with self._database.connection() as connection:

@@ -8,9 +8,9 @@ from psycopg import Connection, sql
 from psycopg.rows import scalar_row
 
 ADVISORY_LOCK = 0x70616C76  # "palv"
-EXACT_NUMBERS = 20_000 * 256
+EXACT_NUMBERS = 40_000 * 256
 """Numbers (facts times dimensions) up to which a search compares all vectors of a bank: that finds every near fact, and
-takes no longer than a careful search of the graph."""
+takes little longer than a careful search of the graph."""
 MOST_DIMENSIONS = 4_000
 """What pgvector can index of 16-bit numbers."""
 _BUILD_MEMORY = "256MB"

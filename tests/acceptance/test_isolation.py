@@ -7,7 +7,10 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from adapters.app import Service
+from tests.support.live_server import live_server
 from tests.support.rest import RestBank, assert_refused
+from tests.support.services import run_pending
 
 
 @pytest.fixture
@@ -57,6 +60,19 @@ def test_an_operation_is_known_to_its_own_bank_only(banks: tuple[RestBank, RestB
     operation_id = a.post("/mental-models", {"name": "Ada", "source_query": "Who is Ada Lovelace?"})["operation_id"]
     assert a.finished(operation_id)["status"] == "completed"
     assert b.get(f"/operations/{operation_id}")["status"] == "not_found"
+
+
+def test_an_operation_id_in_use_by_another_bank_is_a_conflict_and_brings_nothing_across(service: Service) -> None:
+    with live_server(service, run_worker=False) as address, httpx.Client(base_url=address) as client:
+        a, b = RestBank(client, "a"), RestBank(client, "b")
+        operation_id = str(uuid4())
+        body = {"async": True, "operation_id": operation_id}
+        a.post("/memories", body | {"items": [{"content": "Ada's secret is 42."}]})
+        taken = b.ask("POST", "/memories", json=body | {"items": [{"content": "Bob likes tea."}]})
+        assert_refused(taken, 409, operation_id, "choose a new one")
+        assert_refused(b.ask("GET", "/stats"), 404, "not found")
+        run_pending(service, "a")
+        assert a.get("/stats")["total_nodes"] == 1
 
 
 def test_a_write_in_one_bank_makes_nothing_stale_in_another(banks: tuple[RestBank, RestBank]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given as for_all
-from hypothesis import settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -27,7 +26,7 @@ from domain.bank import (
 from domain.event import Event
 from domain.refusals import BankNotFound, Refusal
 from tests.dsl import fold, given
-from tests.support.examples import BANK, NOW
+from tests.support.examples import BANK, NOW, unhurried
 
 OPENED = BankOpened(bank_id=BANK, name=BANK)
 GUIDE = Missions(reflect="Answer as a city guide.", retain="Keep dates.")
@@ -140,7 +139,7 @@ COMMANDS = st.one_of(
 )
 
 
-@settings(max_examples=100)
+@unhurried
 @for_all(HISTORIES, COMMANDS)
 def test_any_sequence_of_events_folds_and_every_command_is_answered(history: list[Event], command: BankCommand) -> None:
     decided = BANK_AGGREGATE.decide(command, fold(BANK_AGGREGATE, *history))

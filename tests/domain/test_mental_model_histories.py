@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import given as for_all
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from application.command_handler import MENTAL_MODEL
@@ -46,6 +45,7 @@ from tests.support.examples import (
     recorded,
     refresh_record,
     unchanged,
+    unhurried,
     window,
     written,
 )
@@ -115,7 +115,7 @@ COMMANDS = st.one_of(
 )
 
 
-@settings(max_examples=100)
+@unhurried
 @for_all(HISTORIES)
 def test_any_sequence_of_events_folds_and_no_watermark_moves_back(history: list[Event]) -> None:
     state: Absent | MentalModel = Absent()
@@ -128,7 +128,7 @@ def test_any_sequence_of_events_folds_and_no_watermark_moves_back(history: list[
             )
 
 
-@settings(max_examples=100)
+@unhurried
 @for_all(HISTORIES, COMMANDS)
 def test_every_command_is_answered_in_every_state(history: list[Event], command: Command) -> None:
     state = fold(MENTAL_MODEL, *history)
@@ -139,7 +139,7 @@ def test_every_command_is_answered_in_every_state(history: list[Event], command:
         fold(MENTAL_MODEL, *history, *decided)
 
 
-@settings(max_examples=100)
+@unhurried
 @for_all(HISTORIES, COMMANDS.filter(lambda command: isinstance(command, ChangeMentalModel | ClearContent)))
 def test_a_command_repeated_changes_nothing_more(history: list[Event], command: Command) -> None:
     decided = MENTAL_MODEL.decide(command, fold(MENTAL_MODEL, *history))

@@ -6,7 +6,6 @@ from datetime import datetime
 
 import pytest
 from hypothesis import given as for_all
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from application.command_handler import OPERATION as OPERATION_AGGREGATE
@@ -30,7 +29,7 @@ from domain.operation import (
 )
 from domain.refusals import OperationIdTaken, OperationNotFound, Refusal
 from tests.dsl import fold, given
-from tests.support.examples import BANK, MODEL, OPERATION, later
+from tests.support.examples import BANK, MODEL, OPERATION, later, unhurried
 
 REFRESH = RefreshAsked(mental_model_id=MODEL)
 RETAIN = RetainAsked(items_count=2, document_id="guide")
@@ -155,7 +154,7 @@ COMMANDS = st.one_of(
 )
 
 
-@settings(max_examples=100)
+@unhurried
 @for_all(HISTORIES, COMMANDS)
 def test_any_sequence_of_events_folds_and_every_command_is_answered(
     history: list[Event], command: OperationCommand
@@ -170,7 +169,7 @@ def test_any_sequence_of_events_folds_and_every_command_is_answered(
         assert after == state
 
 
-@settings(max_examples=50)
+@unhurried
 @for_all(st.integers(0, 5))
 def test_an_operation_that_always_fails_is_attempted_once_more_than_it_may_be_retried(at_most: int) -> None:
     history: list[Event] = [REQUESTED]

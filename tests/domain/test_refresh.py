@@ -32,7 +32,7 @@ from domain.refresh import (
     is_blank,
     outcome_name,
 )
-from tests.support.examples import failed, preserved, refresh_record, unchanged, written
+from tests.support.examples import failed, preserved, refresh_record, unchanged, unhurried, written
 
 RECORD = refresh_record()
 EMPTY_CANDIDATE = RefreshFailedEmptyCandidate(record=RECORD)
@@ -64,6 +64,7 @@ def test_what_a_reader_sees_is_not_blank(text: str) -> None:
     assert not is_blank(text)
 
 
+@unhurried
 @for_all(st.text(), st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1))
 def test_no_invisible_surroundings_make_a_visible_text_blank(around: str, visible: str) -> None:
     assert not is_blank(around + visible + around)
@@ -182,6 +183,7 @@ RESULTS = st.one_of(
 )
 
 
+@unhurried
 @for_all(RESULTS, st.text())
 def test_any_run_becomes_exactly_one_outcome_that_loses_nothing(
     result: NothingToRead | Candidate | RunFailed, current: str
@@ -197,6 +199,7 @@ def test_any_run_becomes_exactly_one_outcome_that_loses_nothing(
         assert outcome.sha256 == hashlib.sha256(outcome.text.encode()).hexdigest()
 
 
+@unhurried
 @for_all(st.text())
 def test_writing_what_was_written_is_unchanged(markdown: str) -> None:
     outcome = decide_outcome(run(Candidate(markdown)), "")

@@ -15,7 +15,7 @@ from domain.mental_model.trigger import Trigger
 from domain.scope import Scope, TagAnd, TagGroup, TagLeaf, TagNot, TagOr, TagsMatch, admits, refresh_scope
 from projections import staleness
 from projections.projection import Json, Row
-from tests.support.examples import BANK, MODEL, created, preserved, recorded, unchanged, window, written
+from tests.support.examples import BANK, MODEL, created, preserved, recorded, unchanged, unhurried, window, written
 
 FRESH: tuple[str, ...] = ()
 NEW = ("new_memories",)
@@ -145,6 +145,7 @@ TRIGGERS = st.builds(
 )
 
 
+@unhurried
 @for_all(TAGS, TRIGGERS, TAGS, st.sampled_from(["world", "observation"]))
 def test_ws_05_no_write_makes_a_model_stale_that_its_refresh_could_not_read(
     tags: tuple[str, ...], trigger: Trigger, written_tags: tuple[str, ...], fact_type: str

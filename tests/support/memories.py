@@ -12,7 +12,8 @@ from adapters.clock import RandomIdentities
 from adapters.postgres.database import Database
 from adapters.postgres.memory_store import PostgresMemoryStore
 from application.ports import EmbeddedFact, MemoryWrite, RetainedItem
-from domain.memory import ExtractedFact, RecalledFact, RecallQuery, RetainItem
+from domain.memory import ExtractedFact, RecalledFact, RecallQuery, RetainItem, Window
+from domain.scope import Scope
 
 MODEL = "toy"
 DIMENSIONS = 3
@@ -64,6 +65,12 @@ class BankMemory:
     def texts(self, text: str = "", vector: Sequence[float] = (), **query: Any) -> list[str]:
         """Texts of the facts recalled, best first."""
         return [found.fact.text for found in self.recall(text, vector, **query)]
+
+    def newest(self, window: Window | None = None, **scope: Any) -> str | None:
+        """The text of the newest fact."""
+        query = RecallQuery(bank_id=self.bank_id, text="", scope=Scope(**scope), window=window)
+        fact = self.store.newest_in_scope(query)
+        return fact.text if fact else None
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         """Rows of a query in which %s, once, is the bank."""

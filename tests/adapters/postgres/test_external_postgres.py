@@ -19,8 +19,9 @@ from psycopg.conninfo import conninfo_to_dict
 from adapters.postgres.embedded import EmbeddedPostgres
 from adapters.postgres.external import check_server
 from adapters.postgres.unavailable import DatabaseUnavailable
-from tests.adapters.postgres.server_users import copy_data, temporary_folder
+from tests.adapters.postgres.server_users import copy_data
 from tests.support.eventually import eventually
+from tests.support.server_folders import temporary_folder
 
 SECRET = "s3cretly"
 
