@@ -88,7 +88,7 @@ def build(
     memory = PostgresMemoryStore(database, identities, embedding_model=embedder.model, dimensions=embedder.dimensions)
     inbox = PostgresRetainInbox(database)
     handler = CommandHandler(log, database)
-    banks = Banks(handler, log, memory, inbox, lambda bank_id: reader.ask(documents.ids(bank_id)))
+    banks = Banks(handler, log, memory, inbox, lambda bank_id, tx: reader.ask(documents.ids(bank_id), tx))
     memories = Memories(
         handler, memory, inbox, embedder, minds.extractor, identities, lambda bank_id: banks.missions(bank_id).retain
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -37,9 +38,13 @@ from domain.operation import (
     StartOperation,
 )
 from domain.refresh import failure_of, outcome_name
-from domain.refusals import BankNotFound, MentalModelNotFound, Refusal
+from domain.refusals import BankNotFound, MentalModelNotFound, OperationEnded, Refusal, StaleVersion
+from domain.usage import ModelCall
 
 logger = logging.getLogger(__name__)
+
+UNSURE = ("no_answer", "empty_candidate")
+"""Failures that another try may not come to, unless the mind always thinks the same."""
 
 
 @dataclass(frozen=True)
@@ -85,10 +90,12 @@ class BackgroundWork:
                     self._refresh(state, work)
                 case RetainAsked():
                     self._retain(state)
+        except OperationEnded:
+            logger.warning("operation %s was ended by another attempt; this one is dropped", operation_id)
         except Refusal as refusal:
-            self._step(self._failure(state, str(refusal), retry=False))
+            self._step(self._failure(state, str(refusal), retry=isinstance(refusal, StaleVersion)))
         except MindFailed as failed:
-            self._step(self._failure(state, str(failed), retry=failed.transient))
+            self._step(self._failure(state, str(failed), retry=failed.transient, calls=failed.calls))
         except Exception as error:
             logger.exception("operation %s of bank %s failed", operation_id, bank_id)
             self._step(self._failure(state, f"{type(error).__name__}: {error}", retry=True))
@@ -101,7 +108,7 @@ class BackgroundWork:
         run = self._executor.execute(model, work.mode)
         self._handler.execute(
             self._context(operation.operation_id),
-            Step(MENTAL_MODEL, stream, RecordRefresh(operation.bank_id, work.mental_model_id, run)),
+            Step(MENTAL_MODEL, stream, RecordRefresh(operation.bank_id, work.mental_model_id, model.created_at, run)),
             Step(OPERATION, operation_stream(operation.bank_id, operation.operation_id), self._end_of(operation)),
         )
 
@@ -120,27 +127,36 @@ class BackgroundWork:
             if failure is None:
                 return CompleteOperation(operation.bank_id, operation.operation_id, result)
             reason, message, transient = failure
-            retry = transient or (reason != "unexpected_error" and not self._policy.deterministic)
+            retry = transient or reason == "retrieval_failed" or (reason in UNSURE and not self._policy.deterministic)
             return self._failure(operation, message, retry=retry, result=result)
 
         return end
 
     def _retain(self, operation: Operation) -> None:
-        items = self._inbox.take(operation.operation_id)
+        """The bank was opened when the retain was asked for: a retain never brings back a bank deleted since."""
+        bank_id, operation_id = operation.bank_id, operation.operation_id
+        items = self._inbox.take(operation_id)
         if items is None:
-            raise BankNotFound(operation.bank_id)
+            raise BankNotFound(bank_id)
 
-        def finish(facts: int) -> Step:
-            command = CompleteOperation(operation.bank_id, operation.operation_id, RetainDone(facts_written=facts))
-            return Step(OPERATION, operation_stream(operation.bank_id, operation.operation_id), command)
+        def finish(facts: int, calls: Sequence[ModelCall]) -> Step:
+            done = RetainDone(facts=facts, calls=tuple(calls))
+            stream = operation_stream(bank_id, operation_id)
+            return Step(OPERATION, stream, CompleteOperation(bank_id, operation_id, done))
 
         def drop(tx: Transaction) -> None:
-            self._inbox.drop(operation.operation_id, tx)
+            self._inbox.drop(operation_id, tx)
 
-        self._memories.retain(self._context(operation.operation_id), operation.bank_id, items, finish, drop)
+        self._memories.finish_retain(self._context(operation_id), bank_id, items, finish, drop)
 
     def _failure(
-        self, operation: Operation, message: str, *, retry: bool, result: RefreshDone | None = None
+        self,
+        operation: Operation,
+        message: str,
+        *,
+        retry: bool,
+        result: RefreshDone | None = None,
+        calls: Sequence[ModelCall] = (),
     ) -> FailOperation:
         return FailOperation(
             operation.bank_id,
@@ -149,11 +165,13 @@ class BackgroundWork:
             at_most=self._retries.at_most,
             retry_at=self._clock.now() + self._retries.delay if retry else None,
             result=result,
+            calls=tuple(calls),
         )
 
     def _step(self, command: StartOperation | FailOperation) -> None:
         stream = operation_stream(command.bank_id, command.operation_id)
-        self._handler.execute(self._context(command.operation_id), Step(OPERATION, stream, command))
+        with suppress(OperationEnded):
+            self._handler.execute(self._context(command.operation_id), Step(OPERATION, stream, command))
 
     def _context(self, operation_id: UUID) -> Context:
         return Context("worker", self._clock.now(), operation_id, "operation")

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
-from application.command_handler import BANK, MENTAL_MODEL, CommandHandler, Step, bank_stream, mental_model_stream
+from application.command_handler import (
+    ATTEMPTS,
+    BANK,
+    MENTAL_MODEL,
+    CommandHandler,
+    Done,
+    Step,
+    bank_stream,
+    mental_model_stream,
+)
 from application.ports import EventLog, MemoryStore, RetainInbox, Transaction
 from domain.bank import Bank, BankState, DeleteBank, Disposition, Missions, PutBank
 from domain.event import Context
 from domain.mental_model.commands import DeleteMentalModel
-from domain.refusals import BankNotFound
+from domain.refusals import BankNotFound, StaleVersion
 
 
 class Banks:
@@ -21,7 +31,7 @@ class Banks:
         log: EventLog,
         memory: MemoryStore,
         inbox: RetainInbox,
-        mental_models_of: Callable[[str], Sequence[str]],
+        mental_models_of: Callable[[str, Transaction | None], Sequence[str]],
     ) -> None:
         self._handler = handler
         self._log = log
@@ -47,15 +57,23 @@ class Banks:
 
     def delete(self, context: Context, bank_id: str) -> int:
         """Deletes the bank, its memory and its mental models; returns how many facts it had. Raises BankNotFound."""
-        steps = [
-            Step(MENTAL_MODEL, mental_model_stream(bank_id, each), DeleteMentalModel(bank_id, each))
-            for each in self._mental_models_of(bank_id)
-        ]
+        for _ in range(ATTEMPTS):
+            models = self._mental_models_of(bank_id, None)
+            with suppress(StaleVersion):
+                return self._delete(context, bank_id, models)
+        raise StaleVersion(f"bank '{bank_id}'")
+
+    def _delete(self, context: Context, bank_id: str, models: Sequence[str]) -> int:
         erased: list[int] = []
 
-        def erase(tx: Transaction) -> None:
+        def erase(tx: Transaction, _results: tuple[Done, ...]) -> None:
+            if list(self._mental_models_of(bank_id, tx)) != list(models):
+                raise StaleVersion(f"bank '{bank_id}'")
             self._inbox.drop_bank(bank_id, tx)
             erased.append(self._memory.forget_bank(bank_id, tx))
 
+        steps = [
+            Step(MENTAL_MODEL, mental_model_stream(bank_id, each), DeleteMentalModel(bank_id, each)) for each in models
+        ]
         self._handler.execute(context, Step(BANK, bank_stream(bank_id), DeleteBank(bank_id)), *steps, within=erase)
         return erased[-1]

@@ -1,8 +1,7 @@
-"""Load, fold, decide, append; on a conflict decide again. The only code that appends events."""
+"""Lock, load, fold, decide, append; on a conflict decide again. The only code that appends events."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -71,12 +70,14 @@ def operation_stream(bank_id: str, operation_id: object) -> StreamId:
 @dataclass(frozen=True)
 class Step:
     """One command on one stream. `command` may be a function of the results so far, for a step that follows from an
-    earlier one. With `expected` the command is refused unless the stream is at that version."""
+    earlier one. With `expected` the command is refused unless the stream is at that version. A `shared` step is one
+    that mostly finds it is already so: several such may hold the stream at the same time."""
 
     aggregate: Aggregate[Any]
     stream: StreamId
     command: Any
     expected: int | None = None
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -88,75 +89,69 @@ class Done:
     version: int
 
 
+def open_bank(bank_id: str) -> Step:
+    """The bank exists: opened by this use case, or already so."""
+    return Step(BANK, bank_stream(bank_id), bank.OpenBank(bank_id), shared=True)
+
+
+Within = Callable[[Transaction, tuple[Done, ...]], Any]
+
+
+class _NeedsStreamAlone(Exception):
+    """A shared step has something to record."""
+
+
 class CommandHandler:
-    """Executes the steps of a use case: all of them are recorded in one transaction, or none."""
+    """Executes the steps of a use case: all of them are recorded in one transaction, or none.
+
+    The streams are locked for the length of the transaction, so that what a decision rests on still holds when it is
+    recorded, also of a stream that gets no event. The lock of a stream is nobody's but the handler's: a version that
+    moved all the same (someone appended without it) is found by the log, and the decision is made again."""
 
     def __init__(self, log: EventLog, transactions: Transactions) -> None:
         self._log = log
         self._transactions = transactions
 
-    def execute(
-        self,
-        context: Context,
-        *steps: Step,
-        within: Callable[[Transaction], Any] | None = None,
+    def execute(self, context: Context, *steps: Step, within: Within | None = None) -> tuple[Done, ...]:
+        """Decides, runs `within` with the results, and appends, all in one transaction.
+
+        Raises the Refusal a decision came to, or StaleVersion after too many conflicts."""
+        alone = False
+        for attempt in range(ATTEMPTS):
+            try:
+                with self._transactions.begin() as tx:
+                    return self._attempt(context, steps, within, alone, tx)
+            except _NeedsStreamAlone:
+                alone = True
+            except StaleVersion:
+                if attempt == ATTEMPTS - 1 or any(step.expected is not None for step in steps):
+                    raise
+        raise StaleVersion(" or ".join(f"'{step.stream.name}'" for step in steps))
+
+    def _attempt(
+        self, context: Context, steps: Sequence[Step], within: Within | None, alone: bool, tx: Transaction
     ) -> tuple[Done, ...]:
-        """Runs `within` and appends in the same transaction; when a stream moved meanwhile all of it is repeated.
-
-        The first attempt waits for nobody; repeated ones queue up for their streams, so that none starves. Raises the
-        Refusal a decision came to, or StaleVersion after too many conflicts."""
-        try:
-            return self._unlocked(context, steps, within)
-        except StaleVersion:
-            if any(step.expected is not None for step in steps):
-                raise
-        for _ in range(ATTEMPTS - 2):
-            with contextlib.suppress(StaleVersion):
-                return self._locked(context, steps, within)
-        return self._locked(context, steps, within)
-
-    def _unlocked(
-        self, context: Context, steps: Sequence[Step], within: Callable[[Transaction], Any] | None
-    ) -> tuple[Done, ...]:
-        appends, results = self._decide_all(context, steps)
-        if appends or within is not None:
-            with self._transactions.begin() as tx:
-                self._record(context, appends, within, tx)
-        return results
-
-    def _locked(
-        self, context: Context, steps: Sequence[Step], within: Callable[[Transaction], Any] | None
-    ) -> tuple[Done, ...]:
-        with self._transactions.begin() as tx:
-            self._log.lock([step.stream for step in steps], tx)
-            appends, results = self._decide_all(context, steps)
-            self._record(context, appends, within, tx)
-        return results
-
-    def _record(
-        self,
-        context: Context,
-        appends: Sequence[StreamAppend],
-        within: Callable[[Transaction], Any] | None,
-        tx: Transaction,
-    ) -> None:
-        if within is not None:
-            within(tx)
-        if appends:
-            self._log.append(appends, context, tx)
-
-    def _decide_all(self, context: Context, steps: Sequence[Step]) -> tuple[list[StreamAppend], tuple[Done, ...]]:
+        shared = [step.stream for step in steps if step.shared and not alone]
+        self._log.lock([step.stream for step in steps if step.stream not in shared], shared, tx)
         appends: list[StreamAppend] = []
         results: list[Done] = []
         for step in steps:
-            append, done = self._decide(context, step, tuple(results))
+            append, done = self._decide(context, step, tuple(results), tx)
+            if append.events and step.stream in shared:
+                raise _NeedsStreamAlone
             results.append(done)
             if append.events:
                 appends.append(append)
-        return appends, tuple(results)
+        if within is not None:
+            within(tx, tuple(results))
+        if appends:
+            self._log.append(appends, context, tx)
+        return tuple(results)
 
-    def _decide(self, context: Context, step: Step, before: tuple[Done, ...]) -> tuple[StreamAppend, Done]:
-        loaded = self._log.load(step.aggregate, step.stream)
+    def _decide(
+        self, context: Context, step: Step, before: tuple[Done, ...], tx: Transaction
+    ) -> tuple[StreamAppend, Done]:
+        loaded = self._log.load(step.aggregate, step.stream, tx)
         if step.expected is not None and loaded.version != step.expected:
             raise StaleVersion(f"'{step.stream.name}'", step.expected, loaded.version)
         command = step.command(*before) if callable(step.command) else step.command

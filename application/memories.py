@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
 from application.command_handler import (
+    ATTEMPTS,
     BANK,
     OPERATION,
     CommandHandler,
+    Done,
     Step,
     bank_stream,
+    open_bank,
     operation_stream,
 )
 from application.ports import (
@@ -21,15 +25,21 @@ from application.ports import (
     Identities,
     MemoryStore,
     MemoryWrite,
+    MindFailed,
     RetainedItem,
     RetainInbox,
     Transaction,
 )
-from domain.bank import OpenBank
+from domain.bank import RequireBank
 from domain.event import Context
 from domain.memory import ExtractedFact, RecalledFact, RecallQuery, RetainItem
 from domain.operation import RequestOperation, RetainAsked
+from domain.refresh import sha256_of
+from domain.refusals import StaleVersion
 from domain.usage import ModelCall
+
+Finish = Callable[[int, Sequence[ModelCall]], Step]
+Along = Callable[[Transaction], None]
 
 
 @dataclass(frozen=True)
@@ -78,37 +88,58 @@ class Memories:
         self._identities = identities
         self._retain_mission = retain_mission
 
-    def retain(
+    def retain(self, context: Context, bank_id: str, items: Sequence[RetainItem]) -> Retained:
+        """Reads facts out of the items and stores them, all or none; opens the bank if need be. Raises MindFailed."""
+        return self._retain(context, bank_id, items, lambda _read: [open_bank(bank_id)], None)
+
+    def finish_retain(
+        self, context: Context, bank_id: str, items: Sequence[RetainItem], finish: Finish, along: Along
+    ) -> Retained:
+        """The same for a retain asked for earlier: `finish` makes, of the facts read and the calls, a step recorded in
+        the same transaction, and `along` is run in it. Raises MindFailed, and BankNotFound for a bank deleted since."""
+
+        def steps(read: _Read) -> list[Step]:
+            there = Step(BANK, bank_stream(bank_id), RequireBank(bank_id), shared=True)
+            return [there, finish(sum(len(item.facts) for item in read.items), read.calls)]
+
+        return self._retain(context, bank_id, items, steps, along)
+
+    def _retain(
         self,
         context: Context,
         bank_id: str,
         items: Sequence[RetainItem],
-        finish: Callable[[int], Step] | None = None,
-        along: Callable[[Transaction], None] | None = None,
+        steps: Callable[[_Read], list[Step]],
+        along: Along | None,
     ) -> Retained:
-        """Reads facts out of the items and stores them, all or none. `finish` makes, of the number of facts read, a
-        step that is recorded in the same transaction, and `along` is run in it. Raises MindFailed."""
         named = self._named(items)
-        while True:
-            read = self._read(context, bank_id, named)
-            try:
-                return self._store(context, bank_id, read, finish, along)
-            except DocumentMovedOn:
-                continue
+        paid: tuple[ModelCall, ...] = ()
+        for _ in range(ATTEMPTS):
+            read = self._read(context, bank_id, named, paid)
+            with suppress(DocumentMovedOn):
+                return self._store(context, bank_id, read, steps(read), along)
+            paid = read.calls
+        raise StaleVersion("a document that is appended to")
 
     def retain_later(
         self, context: Context, bank_id: str, items: Sequence[RetainItem], operation_id: UUID | None = None
     ) -> UUID:
-        """Takes the items in and asks for their retain in the background. The same operation id is the same request."""
+        """Takes the items in and asks for their retain in the background. The same operation id with the same items is
+        the same request. Raises OperationIdTaken for the same id with others."""
         chosen = operation_id or self._identities.new()
         documents = {item.document_id for item in items}
-        work = RetainAsked(items_count=len(items), document_id=documents.pop() if len(documents) == 1 else None)
-        self._handler.execute(
-            context,
-            Step(BANK, bank_stream(bank_id), OpenBank(bank_id)),
-            Step(OPERATION, operation_stream(bank_id, chosen), RequestOperation(bank_id, chosen, work)),
-            within=lambda tx: self._inbox.put(chosen, bank_id, items, tx),
+        work = RetainAsked(
+            items_count=len(items),
+            items_sha256=sha256_of("".join(_as_asked(item, context) for item in items)),
+            document_id=documents.pop() if len(documents) == 1 else None,
         )
+
+        def take_in(tx: Transaction, results: tuple[Done, ...]) -> None:
+            if results[-1].events:
+                self._inbox.put(chosen, bank_id, items, tx)
+
+        request = Step(OPERATION, operation_stream(bank_id, chosen), RequestOperation(bank_id, chosen, work))
+        self._handler.execute(context, open_bank(bank_id), request, within=take_in)
         return chosen
 
     def recall(self, query: RecallQuery) -> Recalled:
@@ -124,12 +155,27 @@ class Memories:
             for item in items
         ]
 
-    def _read(self, context: Context, bank_id: str, items: Sequence[RetainItem]) -> _Read:
+    def _read(self, context: Context, bank_id: str, items: Sequence[RetainItem], paid: Sequence[ModelCall]) -> _Read:
+        """Reads facts and vectors. What a failure cost so far is told with it."""
+        calls = list(paid)
+        try:
+            return self._extract_and_embed(context, bank_id, items, calls)
+        except MindFailed as failed:
+            raise MindFailed(
+                str(failed),
+                reason=failed.reason,
+                transient=failed.transient,
+                calls=(*calls, *failed.calls),
+                raw=failed.raw,
+            ) from failed
+
+    def _extract_and_embed(
+        self, context: Context, bank_id: str, items: Sequence[RetainItem], calls: list[ModelCall]
+    ) -> _Read:
         mission = self._retain_mission(bank_id)
         texts: dict[str, str] = {}
         said: dict[str, set[str]] = {}
         appended_to: dict[str, str | None] = {}
-        calls: list[ModelCall] = []
         facts: list[Sequence[ExtractedFact]] = []
         whole: list[str] = []
         for item in items:
@@ -158,16 +204,11 @@ class Memories:
         return _Read(retained, appended_to, tuple(calls))
 
     def _store(
-        self,
-        context: Context,
-        bank_id: str,
-        read: _Read,
-        finish: Callable[[int], Step] | None,
-        along: Callable[[Transaction], None] | None,
+        self, context: Context, bank_id: str, read: _Read, steps: Sequence[Step], along: Along | None
     ) -> Retained:
         written: list[MemoryWrite] = []
 
-        def write(tx: Transaction) -> None:
+        def write(tx: Transaction, _results: tuple[Done, ...]) -> None:
             for document, text in read.appended_to.items():
                 if self._memory.document_text(bank_id, document, tx) != text:
                     raise DocumentMovedOn(document)
@@ -175,8 +216,12 @@ class Memories:
             if along is not None:
                 along(tx)
 
-        steps = [Step(BANK, bank_stream(bank_id), OpenBank(bank_id))]
-        if finish is not None:
-            steps.append(finish(sum(len(item.facts) for item in read.items)))
         self._handler.execute(context, *steps, within=write)
         return Retained(written[-1], read.calls)
+
+
+def _as_asked(item: RetainItem, context: Context) -> str:
+    """The item as its request gave it: one said to be of now has another time whenever it is repeated."""
+    if item.timestamp != context.now:
+        return item.model_dump_json()
+    return f"now {item.model_copy(update={'timestamp': None}).model_dump_json()}"

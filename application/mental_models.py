@@ -9,18 +9,16 @@ from typing import Any, Literal
 from uuid import UUID
 
 from application.command_handler import (
-    BANK,
     MENTAL_MODEL,
     OPERATION,
     CommandHandler,
     Done,
     Step,
-    bank_stream,
     mental_model_stream,
+    open_bank,
     operation_stream,
 )
 from application.ports import EventLog, Identities
-from domain.bank import OpenBank
 from domain.event import Context, Recorded
 from domain.mental_model.commands import ChangeMentalModel, ClearContent, CreateMentalModel, DeleteMentalModel
 from domain.mental_model.state import Absent, MentalModel, State, evolve
@@ -68,7 +66,7 @@ class MentalModels:
         operation_id = self._identities.new()
         self._handler.execute(
             context,
-            Step(BANK, bank_stream(bank_id), OpenBank(bank_id)),
+            open_bank(bank_id),
             Step(
                 MENTAL_MODEL,
                 mental_model_stream(bank_id, chosen),

@@ -69,14 +69,16 @@ class StreamAppend:
 class EventLog(Protocol):
     """The log of all streams. Read models are folded, and jobs queued, in the transaction of the append."""
 
-    def load(self, aggregate: Aggregate[Any], stream: StreamId) -> Loaded: ...
+    def load(self, aggregate: Aggregate[Any], stream: StreamId, tx: Transaction | None = None) -> Loaded:
+        """The stream folded; with a transaction, as that transaction sees it."""
+        ...
 
     def events(self, stream: StreamId, *, upto: int | None = None) -> Sequence[Recorded]:
         """The events of a stream in order, to version `upto` at most."""
         ...
 
-    def lock(self, streams: Sequence[StreamId], tx: Transaction) -> None:
-        """Waits until no other transaction holds the lock of one of the streams; holds them to the end of `tx`."""
+    def lock(self, alone: Sequence[StreamId], shared: Sequence[StreamId], tx: Transaction) -> None:
+        """Locks streams to the end of `tx`: some alone, some together with others that share them. Waits for them."""
         ...
 
     def append(self, appends: Sequence[StreamAppend], context: Context, tx: Transaction) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +14,10 @@ from domain.mental_model.trigger import Budget
 from domain.reflection import Answer, NoAnswer, ReflectQuestion, ToolCall, ToolResult
 from domain.refresh import NONE_USED, RETRIEVAL_EMPTY, Candidate, RunFailed
 from domain.scope import Scope
+from domain.storable import storable
 from domain.usage import ModelCall
+
+logger = logging.getLogger(__name__)
 
 ITERATIONS: dict[Budget, int] = {"low": 5, "mid": 10, "high": 20}
 """Steps of a mind at most, by budget."""
@@ -73,7 +77,10 @@ class Reflector:
         except MindFailed as failed:
             reflection.calls.extend(failed.calls)
             reflection.raw_reply = failed.raw
-            reflection.result = RunFailed(failed.reason, str(failed), failed.transient)
+            reflection.result = RunFailed(failed.reason, storable(str(failed)), failed.transient)
+        except Exception as error:
+            logger.exception("a mind failed in an unexpected way")
+            reflection.result = RunFailed("unexpected_error", storable(f"{type(error).__name__}: {error}"))
         return reflection
 
     def _loop(self, question: ReflectQuestion, readable: Readable, budget: Budget, reflection: Reflection) -> None:
@@ -91,7 +98,7 @@ class Reflector:
                     return
                 case NoAnswer(reason=reason, raw=raw):
                     reflection.raw_reply = raw
-                    reflection.result = RunFailed("no_answer", reason)
+                    reflection.result = RunFailed("no_answer", storable(reason))
                     return
                 case ToolCall():
                     break
@@ -118,7 +125,9 @@ class Reflector:
             reflection.result = RunFailed("retrieval_failed", f"recall failed: {failed}", failed.transient)
             return False
         except Exception as error:  # noqa: BLE001 - whatever goes wrong in a tool is a failed retrieval, never an empty one
-            reflection.result = RunFailed("retrieval_failed", f"recall failed: {type(error).__name__}: {error}")
+            reflection.result = RunFailed(
+                "retrieval_failed", storable(f"recall failed: {type(error).__name__}: {error}")
+            )
             return False
         took = round((self._stopwatch() - started) * 1000)
         reflection.tool_results.append(ToolResult(call=call, facts=tuple(facts), duration_ms=took))
@@ -144,7 +153,7 @@ def _conclude(answer: Answer, reflection: Reflection) -> None:
     used = [shown[fact_id] for fact_id in dict.fromkeys(answer.used) if fact_id in shown]
     reflection.evidence = tuple(_evidence(found) for found in used)
     reflection.raw_reply = answer.raw
-    reflection.result = Candidate(answer.markdown)
+    reflection.result = Candidate(storable(answer.markdown))
     if not shown:
         reflection.warnings.append(RETRIEVAL_EMPTY)
     elif not used:

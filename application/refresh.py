@@ -7,6 +7,7 @@ run is recorded.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,6 +21,9 @@ from domain.mental_model.record import RefreshRecord, RefreshWindow, ResolvedSco
 from domain.mental_model.state import MentalModel
 from domain.reflection import ReflectQuestion
 from domain.refresh import NOTHING_READABLE, Candidate, Mode, NothingToRead, RefreshRun, RunFailed, decide_mode
+from domain.storable import storable
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -29,6 +33,7 @@ class _Progress:
     mode: Mode
     scope: ResolvedScope
     window: RefreshWindow
+    started: float
     reflection: Reflection = field(default_factory=Reflection)
     skipped: Literal["no_sources_in_scope"] | None = None
 
@@ -51,44 +56,44 @@ class RefreshExecutor:
         self._stopwatch = stopwatch
 
     def execute(self, model: MentalModel, override: Literal["full"] | None = None) -> RefreshRun:
-        """Reads and asks. Failures of the mind or of retrieval are results; only the database itself may raise."""
-        started = self._stopwatch()
-        mode = decide_mode(override or model.trigger.mode, model.content, model.answered_query, model.source_query)
-        scope = _resolved_scope(model)
-        upto = self._memory.position(model.bank_id)
-        window = Window(after=0, upto=upto)
-        asked_at = self._clock.now()
-        newest = self._memory.newest_in_scope(
-            RecallQuery(bank_id=model.bank_id, text="", scope=scope.scope, window=window)
-        )
+        """Reads and asks. Whatever fails is a result, explained as far as the run got."""
         progress = _Progress(
-            mode,
-            scope,
-            RefreshWindow(
-                after=0, upto=upto, created_before=asked_at, watermark=newest.recorded_at if newest else None
-            ),
+            mode=decide_mode(override or model.trigger.mode, model.content, model.answered_query, model.source_query),
+            scope=_resolved_scope(model),
+            window=RefreshWindow(after=0, upto=0, created_before=self._clock.now()),
+            started=self._stopwatch(),
+        )
+        try:
+            result = self._read(model, progress)
+        except Exception as error:
+            logger.exception("the refresh of %s/%s failed", model.bank_id, model.mental_model_id)
+            result = RunFailed("unexpected_error", storable(f"{type(error).__name__}: {error}"))
+        return self._run(model, progress, result)
+
+    def _read(self, model: MentalModel, progress: _Progress) -> NothingToRead | Candidate | RunFailed:
+        window = Window(after=0, upto=self._memory.position(model.bank_id))
+        scope = progress.scope.scope
+        newest = self._memory.newest_in_scope(RecallQuery(bank_id=model.bank_id, text="", scope=scope, window=window))
+        progress.window = progress.window.model_copy(
+            update={"upto": window.upto, "watermark": newest.recorded_at if newest else None}
         )
         if newest is None:
             progress.skipped = "no_sources_in_scope"
             progress.reflection.warnings.append(NOTHING_READABLE)
-            return self._run(model, progress, NothingToRead(), started)
+            return NothingToRead()
         question = ReflectQuestion(
             name=model.name,
             source_query=model.source_query,
             max_tokens=model.max_tokens,
-            asked_at=asked_at,
+            asked_at=progress.window.created_before,
             current_content=model.content,
         )
-        readable = Readable(model.bank_id, scope.scope, window)
+        readable = Readable(model.bank_id, scope, window)
         progress.reflection = self._reflector.reflect(question, readable, model.trigger.budget or "mid")
-        return self._run(model, progress, progress.reflection.result, started)
+        return progress.reflection.result
 
     def _run(
-        self,
-        model: MentalModel,
-        progress: _Progress,
-        result: NothingToRead | Candidate | RunFailed,
-        started: float,
+        self, model: MentalModel, progress: _Progress, result: NothingToRead | Candidate | RunFailed
     ) -> RefreshRun:
         reflection = progress.reflection
         record = RefreshRecord(
@@ -103,10 +108,10 @@ class RefreshExecutor:
             evidence=reflection.evidence,
             tool_calls=tuple(reflection.tool_calls),
             candidate=result.markdown if isinstance(result, Candidate) else "",
-            raw_reply=reflection.raw_reply,
+            raw_reply=storable(reflection.raw_reply),
             warnings=(*progress.mode.warnings, *reflection.warnings),
             calls=tuple(reflection.calls),
-            duration_ms=round((self._stopwatch() - started) * 1000),
+            duration_ms=round((self._stopwatch() - progress.started) * 1000),
             engine=self._policy.engine,
             parser_version=PARSER_VERSION,
         )

@@ -112,6 +112,13 @@ class OpenBank:
 
 
 @dataclass(frozen=True)
+class RequireBank:
+    """Records nothing; refused when the bank is not there."""
+
+    bank_id: str
+
+
+@dataclass(frozen=True)
 class PutBank:
     """Creates or updates; None keeps what is there."""
 
@@ -126,7 +133,7 @@ class DeleteBank:
     bank_id: str
 
 
-BankCommand = OpenBank | PutBank | DeleteBank
+BankCommand = OpenBank | RequireBank | PutBank | DeleteBank
 
 
 def evolve(state: BankState, recorded: Recorded) -> BankState:
@@ -154,6 +161,8 @@ def decide(command: BankCommand, state: BankState) -> Sequence[Event] | Refusal:
     match command:
         case OpenBank(bank_id=bank_id):
             return () if isinstance(state, Bank) else (BankOpened(bank_id=bank_id, name=bank_id),)
+        case RequireBank(bank_id=bank_id):
+            return () if isinstance(state, Bank) else BankNotFound(bank_id)
         case PutBank():
             return _put(command, state)
         case DeleteBank(bank_id=bank_id):

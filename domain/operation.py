@@ -16,7 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from domain.event import Event, Recorded
 from domain.mental_model.record import FailureReason
-from domain.refusals import OperationIdTaken, OperationNotFound, Refusal
+from domain.refusals import OperationEnded, OperationIdTaken, OperationNotFound, Refusal
+from domain.usage import ModelCall
 
 STATE_VERSION = 1
 
@@ -40,6 +41,8 @@ class RetainAsked(_Value):
 
     type: Literal["retain"] = "retain"
     items_count: int
+    items_sha256: str
+    """Tells a repeated request from another one under the same id."""
     document_id: str | None = None
 
 
@@ -56,8 +59,11 @@ class RefreshDone(_Value):
 
 
 class RetainDone(_Value):
+    """What a finished retain read, and what that cost."""
+
     type: Literal["retain"] = "retain"
-    facts_written: int
+    facts: int
+    calls: tuple[ModelCall, ...] = ()
 
 
 Result = Annotated[RefreshDone | RetainDone, Field(discriminator="type")]
@@ -91,6 +97,8 @@ class OperationRetryScheduled(Event):
     retry_count: int
     next_retry_at: datetime
     result: Result | None = None
+    calls: tuple[ModelCall, ...] = ()
+    """What the attempt cost, where no other event tells it."""
 
 
 class OperationCompleted(Event):
@@ -108,6 +116,8 @@ class OperationFailed(Event):
 
     error_message: str
     result: Result | None = None
+    calls: tuple[ModelCall, ...] = ()
+    """What the attempt cost, where no other event tells it."""
 
 
 OperationEvent = OperationRequested | OperationStarted | OperationRetryScheduled | OperationCompleted | OperationFailed
@@ -166,6 +176,7 @@ class FailOperation:
     at_most: int
     retry_at: datetime | None
     result: RefreshDone | RetainDone | None = None
+    calls: tuple[ModelCall, ...] = ()
 
 
 OperationCommand = RequestOperation | StartOperation | CompleteOperation | FailOperation
@@ -192,13 +203,14 @@ def evolve(state: OperationState, recorded: Recorded) -> OperationState:
 
 
 def decide(command: OperationCommand, state: OperationState) -> Sequence[Event] | Refusal:
-    """The events a command causes. An ended operation stays ended: nothing more happens to it."""
+    """The events a command causes. An ended operation stays ended: what another attempt came to is refused, so that
+    nothing of it is recorded twice."""
     if isinstance(command, RequestOperation):
         return _request(command, state)
     if isinstance(state, NoOperation):
         return OperationNotFound(command.bank_id, str(command.operation_id))
     if state.ended:
-        return ()
+        return OperationEnded(str(command.operation_id))
     match command:
         case StartOperation():
             return (OperationStarted(attempt=state.attempts + 1),)
@@ -212,7 +224,7 @@ def decide(command: OperationCommand, state: OperationState) -> Sequence[Event] 
 
 def _request(command: RequestOperation, state: OperationState) -> Sequence[Event] | Refusal:
     if isinstance(state, Operation):
-        return () if state.work.type == command.work.type else OperationIdTaken(str(command.operation_id))
+        return () if state.work == command.work else OperationIdTaken(str(command.operation_id))
     return (OperationRequested(bank_id=command.bank_id, operation_id=command.operation_id, work=command.work),)
 
 
@@ -225,5 +237,6 @@ def _failed(command: FailOperation, state: Operation) -> Event:
             retry_count=state.retries + 1,
             next_retry_at=command.retry_at,
             result=command.result,
+            calls=command.calls,
         )
-    return OperationFailed(error_message=message, result=command.result)
+    return OperationFailed(error_message=message, result=command.result, calls=command.calls)

@@ -82,9 +82,16 @@ class RefreshRun:
     result: NothingToRead | Candidate | RunFailed
 
 
+_INVISIBLE = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and symbols that are drawn as nothing: Hangul fillers and the empty Braille cell."""
+
+
 def is_blank(text: str) -> bool:
-    """Nothing a reader would see: whitespace, controls and zero-width characters only."""
-    return all(character.isspace() or unicodedata.category(character) in ("Cf", "Cc") for character in text)
+    """Nothing a reader would see: whitespace, controls, zero-width characters, and marks on nothing."""
+    return all(
+        character.isspace() or character in _INVISIBLE or unicodedata.category(character) in ("Cf", "Cc", "Mn")
+        for character in text
+    )
 
 
 def sha256_of(text: str) -> str:

@@ -9,6 +9,7 @@
     ├── Conflict
     │   ├── MentalModelAlreadyExists
     │   ├── OperationIdTaken
+    │   ├── OperationEnded
     │   └── StaleVersion
     └── Invalid
         ├── NothingToChange
@@ -69,6 +70,11 @@ class MentalModelAlreadyExists(Conflict):
 class OperationIdTaken(Conflict):
     def __init__(self, operation_id: str) -> None:
         super().__init__(f"Operation id '{operation_id}' is already used by another request; choose a new one")
+
+
+class OperationEnded(Conflict):
+    def __init__(self, operation_id: str) -> None:
+        super().__init__(f"Operation '{operation_id}' has ended; ask for a new one")
 
 
 class StaleVersion(Conflict):

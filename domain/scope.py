@@ -200,3 +200,18 @@ def _strict(group: TagGroup) -> TagGroup:
             return TagNot(none_of=_strict(child))
         case _:
             assert_never(group)
+
+
+def same(one: Scope, other: Scope) -> bool:
+    """Whether two scopes are the same: the order of tags and types, and naming all types, mean nothing."""
+    return _canonical(one) == _canonical(other)
+
+
+def _canonical(scope: Scope) -> Scope:
+    types = set(FACT_TYPES if scope.fact_types is None else scope.fact_types)
+    return scope.model_copy(
+        update={
+            "tags": tuple(sorted(set(scope.tags))),
+            "fact_types": None if types == set(FACT_TYPES) else tuple(sorted(types)),
+        }
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from domain.bank import BankDeleted, BankOpened, BankRenamed, DispositionChanged, MissionsChanged
+from domain.bank import BankDeleted, BankOpened, BankRenamed, Disposition, DispositionChanged, Missions, MissionsChanged
 from domain.event import Recorded
 from projections.projection import Json, Projection, Query, Row, Statement
 
@@ -39,8 +39,13 @@ def project(recorded: Recorded) -> Iterable[Statement]:
     key = {"bank_id": recorded.stream.bank_id, "version": recorded.version, "at": recorded.occurred_at}
     match recorded.event:
         case BankOpened() as event:
-            neutral = {"skepticism": 3, "literalism": 3, "empathy": 3}
-            values = {**key, "name": event.name, "missions": Json({}), "disposition": Json(neutral)}
+            neutral = Disposition().model_dump()
+            values = {
+                **key,
+                "name": event.name,
+                "missions": Json(Missions().model_dump()),
+                "disposition": Json(neutral),
+            }
             yield Statement(
                 "INSERT INTO banks (bank_id, version, name, missions, disposition, created_at, updated_at)"
                 " VALUES (%(bank_id)s, %(version)s, %(name)s, %(missions)s, %(disposition)s, %(at)s, %(at)s)"

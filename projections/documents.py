@@ -110,7 +110,7 @@ def project(recorded: Recorded) -> Iterable[Statement]:
         case ContentUnchanged() as event:
             yield _finished(recorded, event.record, reflect_response=Json(reflect_response(event)))
         case ContentPreservedNoNewFacts() as event:
-            yield _finished(recorded, event.record, _outcome=Json({"outcome": "content_preserved_no_new_facts"}))
+            yield _finished(recorded, event.record, _outcome=Json(_preserved(event.record)))
         case RefreshFailedEmptyCandidate():
             failed = {"outcome": "refresh_failed_empty_candidate", "refresh_skipped": "empty_candidate"}
             yield _set(recorded, last_refresh_failed_at=at, _outcome=Json(failed))
@@ -120,6 +120,11 @@ def project(recorded: Recorded) -> Iterable[Statement]:
             yield _set(recorded, content="", last_refresh_failed_at=None)
         case MentalModelDeleted():
             yield Statement(f"DELETE FROM documents WHERE {_OLDER}", _key(recorded))
+
+
+def _preserved(record: RefreshRecord) -> dict[str, Any]:
+    skipped = {"reflect_skipped": record.reflect_skipped} if record.reflect_skipped else {}
+    return {"outcome": "content_preserved_no_new_facts", **skipped}
 
 
 _OLDER = "bank_id = %(bank_id)s AND mental_model_id = %(mental_model_id)s AND version < %(version)s"

@@ -102,8 +102,8 @@ def _insert(
     return Statement(
         "INSERT INTO history (bank_id, mental_model_id, version, kind, changed_at, content, reflect_response, outcome,"
         " failure_reason, error_message, operation_id, actor) VALUES (%(bank_id)s, %(id)s, %(version)s, %(kind)s,"
-        " %(at)s, %(content)s, %(reflect_response)s, %(outcome)s, %(failure_reason)s, %(error_message)s, %(operation_id)s,"
-        " %(actor)s) ON CONFLICT DO NOTHING",
+        " %(at)s, %(content)s, %(reflect_response)s, %(outcome)s, %(failure_reason)s, %(error_message)s,"
+        " %(operation_id)s, %(actor)s) ON CONFLICT DO NOTHING",
         {
             "bank_id": recorded.stream.bank_id,
             "id": recorded.stream.name,

@@ -17,7 +17,7 @@ from domain.mental_model.events import (
     TriggerChanged,
 )
 from domain.mental_model.trigger import Trigger
-from domain.scope import Scope, admits, refresh_scope, staleness_scope
+from domain.scope import Scope, admits, refresh_scope, same, staleness_scope
 from projections.projection import Json, Projection, Query, Row, Statement
 
 DDL = """
@@ -149,7 +149,7 @@ def _staleness(row: Row, clock: Sequence[tuple[frozenset[str], str, int]], scope
     if any(admits(scopes.strict, *each) and admits(scopes.scope, *each) for each in new):
         reasons.append("new_memories")
     before = row["covered_scope"]
-    if before is not None and before != scopes.stored and Scope.model_validate(before) != scopes.scope:
+    if before is not None and before != scopes.stored and not same(Scope.model_validate(before), scopes.scope):
         reasons.append("scope_changed")
     if row["changed"] is not None and row["changed"] > covered:
         reasons.append("evidence_changed")

@@ -15,8 +15,8 @@ from typing import Any, Self
 from adapters.llm.connection import Connection
 from adapters.llm.failures import of_error_body, one_line, unusable
 from adapters.llm.replies import counted
-from adapters.llm.storable_text import storable
 from application.ports import Embeddings, MindFailed
+from domain.storable import storable
 from domain.usage import ModelCall
 
 BATCH = 128

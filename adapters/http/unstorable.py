@@ -1,43 +1,54 @@
-"""Text that no database or JSON reader takes: NUL characters, lone surrogates, numbers that are not finite."""
+"""Input that no database or JSON reader takes: NUL characters, lone surrogates, numbers that are not finite."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 Location = tuple[str | int, ...]
+VALUES_AT_MOST = 200_000
+"""In one body: what is wrong with each of millions of values could not be told, nor kept in memory."""
 
 
 class Unstorable(NamedTuple):
-    """Where it is and what it is."""
+    """Where it is, what it is and what to do."""
 
     at: Location
-    what: str
+    problem: str
 
 
 def find_unstorable(value: Any, at: Location) -> Unstorable | None:
-    """The first piece of parsed JSON below `at` that cannot be stored; None when all can."""
-    pending: list[tuple[Location, Any]] = [(at, value)]
-    while pending:
-        here, part = pending.pop()
-        if isinstance(part, str):
-            if what := _wrong_with(part):
-                return Unstorable(here, what)
-        elif isinstance(part, dict):
-            for name in part:
-                if what := _wrong_with(name):
-                    return Unstorable((*here, printable(name)), f"{what} in a name")
-            pending.extend(_below(here, part.items()))
-        elif isinstance(part, list):
-            pending.extend(_below(here, enumerate(part)))
-        elif isinstance(part, float) and not math.isfinite(part):
-            return Unstorable(here, "a number that is not finite")
+    """The first piece of parsed JSON at and below `at` that cannot be stored; None when all can."""
+    inside = list(at[:-1])
+    levels: list[Iterator[tuple[str | int, Any]]] = [iter([(at[-1], value)])]
+    left = VALUES_AT_MOST
+    while levels:
+        for name, part in levels[-1]:
+            left -= 1
+            if left < 0:
+                return Unstorable(at, f"contains more than {VALUES_AT_MOST} values; send less at a time")
+            if problem := _problem_of(part):
+                return Unstorable((*inside, name), problem)
+            if isinstance(name, str) and (problem := _problem_of(name)):
+                return Unstorable((*inside, printable(name)), f"in its name, {problem}")
+            if isinstance(part, dict | list):
+                inside.append(name)
+                levels.append(iter(part.items()) if isinstance(part, dict) else enumerate(part))
+                break
+        else:
+            levels.pop()
+            inside = inside[: len(at) - 2 + len(levels)]
     return None
 
 
-def _below(here: Location, parts: Iterable[tuple[str | int, Any]]) -> list[tuple[Location, Any]]:
-    return [((*here, name), part) for name, part in parts][::-1]
+def _problem_of(part: Any) -> str | None:
+    if isinstance(part, str):
+        what = _wrong_with(part)
+        return f"contains {what}; remove it" if what else None
+    if isinstance(part, float) and not math.isfinite(part):
+        return "contains a number that is not finite; remove it"
+    return None
 
 
 def _wrong_with(text: str) -> str | None:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from adapters.http import errors, ignored
-from adapters.http.unstorable import Location, Unstorable, find_unstorable
+from adapters.http.unstorable import Unstorable, find_unstorable
 
 
 class WireRoute(APIRoute):
@@ -81,5 +81,4 @@ async def _check_body(request: Request) -> None:
 
 
 def _refusal(found: Unstorable) -> Exception:
-    location: Location = found.at
-    return errors.unprocessable(location, f"contains {found.what}; remove it", "unstorable_text")
+    return errors.unprocessable(found.at, found.problem, "unstorable")

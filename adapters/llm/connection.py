@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from adapters.llm.failures import explain, one_line, unusable, without
-from adapters.llm.storable_text import storable, storable_payload
+from adapters.llm.storable_text import storable_payload
+from domain.storable import storable
 
 if TYPE_CHECKING:
     from openai import APIResponse, OpenAI

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from adapters.llm.storable_text import storable
 from application.ports import MindFailed
 from domain.mental_model.record import FailureReason
+from domain.storable import storable
 
 if TYPE_CHECKING:
     from openai import APIStatusError

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from adapters.llm.failures import of_error_body, one_line, unusable
-from adapters.llm.storable_text import storable, storable_json
+from adapters.llm.storable_text import storable_json
+from domain.storable import storable
 from domain.usage import ModelCall
 
 

@@ -6,17 +6,9 @@ import json
 import re
 from typing import Any
 
+from domain.storable import storable
+
 _NEEDS_CLEANING = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
-
-
-def storable(text: str) -> str:
-    """The text without NUL, surrogate pairs joined, lone surrogates replaced by U+FFFD."""
-    without_nul = text.replace("\x00", "") if "\x00" in text else text
-    try:
-        without_nul.encode()
-    except UnicodeEncodeError:
-        return without_nul.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return without_nul
 
 
 def storable_payload(raw: bytes) -> Any:

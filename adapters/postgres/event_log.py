@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from eventsourcing.persistence import IntegrityError, StoredEvent
@@ -27,6 +27,19 @@ from domain.refusals import StaleVersion
 
 SNAPSHOT_EVERY = 50
 """A stream's state is kept at every so many events, so that folding a long stream reads few."""
+
+_AFTER = (
+    "SELECT originator_id, originator_version, topic, state FROM stored_events"
+    " WHERE originator_id = %s AND originator_version > %s ORDER BY originator_version"
+)
+_NEWEST_SNAPSHOT = (
+    "SELECT originator_id, originator_version, topic, state FROM snapshots"
+    " WHERE originator_id = %s ORDER BY originator_version DESC LIMIT 1"
+)
+_LOCK = (
+    "SELECT CASE WHEN together THEN pg_advisory_xact_lock_shared(key) ELSE pg_advisory_xact_lock(key) END"
+    " FROM unnest(%s::bigint[], %s::boolean[]) AS wanted (key, together)"
+)
 
 QueueJobs = Callable[[Connection[DictRow], Sequence[Recorded]], None]
 
@@ -63,23 +76,19 @@ class PostgresEventLog:
         self._snapshots = PostgresAggregateRecorder(datastore, events_table_name="snapshots")
         datastore.register_type_adapters()
 
-    def load(self, aggregate: Aggregate[Any], stream: StreamId) -> Loaded:
+    def load(self, aggregate: Aggregate[Any], stream: StreamId, tx: Transaction | None = None) -> Loaded:
         """The stream folded, from its newest usable snapshot on. Raises UnreadableEvent."""
-        state, version = self._snapshot(aggregate, stream)
-        for stored in self._recorder.select_events(stream.uuid, gt=version):
-            state = aggregate.evolve(state, to_recorded(stored))
-            version = stored.originator_version
-        return Loaded(state, version)
+        if tx is not None:
+            return self._load(aggregate, stream, connection_of(tx))
+        with self._database.connection() as connection:
+            return self._load(aggregate, stream, connection)
 
-    def _snapshot(self, aggregate: Aggregate[Any], stream: StreamId) -> tuple[Any, int]:
-        for stored in self._snapshots.select_events(stream.uuid, desc=True, limit=1):
-            if stored.topic == _snapshot_topic(aggregate.kind, aggregate.state_version):
-                try:
-                    state = TypeAdapter(aggregate.state_type).validate_json(stored.state)
-                except ValidationError:
-                    break
-                return state, stored.originator_version
-        return aggregate.initial, 0
+    def _load(self, aggregate: Aggregate[Any], stream: StreamId, connection: Connection[DictRow]) -> Loaded:
+        state, version = _snapshot(aggregate, stream, connection)
+        for row in connection.execute(_AFTER, (stream.uuid, version)):
+            state = aggregate.evolve(state, to_recorded(_stored(row)))
+            version = row["originator_version"]
+        return Loaded(state, version)
 
     def events(self, stream: StreamId, *, upto: int | None = None) -> Sequence[Recorded]:
         """The events of a stream, in order. Raises UnreadableEvent."""
@@ -90,10 +99,12 @@ class PostgresEventLog:
         notifications = self._recorder.select_notifications(position, limit, inclusive_of_start=False)
         return [to_recorded(each, each.id) for each in notifications]
 
-    def lock(self, streams: Sequence[StreamId], tx: Transaction) -> None:
-        """Advisory locks in one order for everybody; whoever appends without them is still caught by the version."""
-        keys = sorted(stream.uuid.int % 2**63 for stream in streams)
-        connection_of(tx).execute("SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) AS key", (keys,))
+    def lock(self, alone: Sequence[StreamId], shared: Sequence[StreamId], tx: Transaction) -> None:
+        """Advisory locks, taken in one order by everybody."""
+        keys = sorted(
+            [(_lock_key(stream), False) for stream in alone] + [(_lock_key(stream), True) for stream in shared]
+        )
+        connection_of(tx).execute(_LOCK, ([key for key, _ in keys], [together for _, together in keys]))
 
     def append(self, appends: Sequence[StreamAppend], context: Context, tx: Transaction) -> None:
         """Records events, folds read models and queues jobs, all in `tx`. Raises StaleVersion."""
@@ -120,6 +131,23 @@ class PostgresEventLog:
                     self._snapshots._insert_stored_events(
                         cursor, [StoredEvent(append.stream.uuid, version, topic, state)]
                     )
+
+
+def _snapshot(aggregate: Aggregate[Any], stream: StreamId, connection: Connection[DictRow]) -> tuple[Any, int]:
+    """The newest snapshot and its version; the initial state and 0 when there is none, or none this code can read."""
+    row = connection.execute(_NEWEST_SNAPSHOT, (stream.uuid,)).fetchone()
+    if row and row["topic"] == _snapshot_topic(aggregate.kind, aggregate.state_version):
+        with suppress(ValidationError):
+            return TypeAdapter(aggregate.state_type).validate_json(bytes(row["state"])), row["originator_version"]
+    return aggregate.initial, 0
+
+
+def _stored(row: DictRow) -> StoredEvent:
+    return StoredEvent(row["originator_id"], row["originator_version"], row["topic"], bytes(row["state"]))
+
+
+def _lock_key(stream: StreamId) -> int:
+    return stream.uuid.int % 2**63
 
 
 def _snapshot_topic(kind: str, state_version: int) -> str:

@@ -97,7 +97,8 @@ def to_recorded(stored: StoredEvent, position: int = 0) -> Recorded:
         )
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise UnreadableEvent(
-            f"event {stored.originator_version} of stream {stored.originator_id} ({stored.topic}) is unreadable: {error}"
+            f"event {stored.originator_version} of stream {stored.originator_id} ({stored.topic}) is unreadable:"
+            f" {error}"
         ) from error
 
 

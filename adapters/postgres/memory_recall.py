@@ -64,7 +64,7 @@ FROM fact_versions f JOIN unnest(%(lexemes)s::text[], %(weights)s::float8[]) AS 
 _KEYWORD = """
 SELECT from_position, NULL::float8 AS semantic, score AS keyword,
   row_number() OVER (ORDER BY score DESC, from_position DESC) AS rank
-FROM (SELECT from_position, sum(weight) * 2.2 / (1.3 + 0.045 * max(length)) AS score
+FROM (SELECT from_position, 2.2 * sum(weight) / (1.3 + 0.045 * max(length)::float8) AS score
   FROM ({found}) matches GROUP BY from_position) scored
 ORDER BY score DESC, from_position DESC LIMIT %(limit)s"""
 
@@ -96,7 +96,7 @@ def recall(connection: Connection[DictRow], query: RecallQuery, vector: SearchVe
     if query.limit <= 0 or query.max_tokens == 0:
         return []
     condition = ScopeCondition(query.scope)
-    with connection.pipeline(), connection.transaction():
+    with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         plan = plan_recall(connection, query, condition, len(vector.numbers))
         if plan is None:

@@ -21,15 +21,14 @@ FACT_COLUMNS = sql.SQL(
 _TIMES = ("occurred_start", "occurred_end", "mentioned_at", "recorded_at")
 
 
-def fact_fields(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of the fact in a row that has FACT_COLUMNS, for validation; other columns are left in."""
-    fields = dict(row)
+def fact_fields(row: dict[str, Any]) -> dict[str, Any]:
+    """Makes the row, which has FACT_COLUMNS and no others, the fields of a fact, ready for validation."""
     # The server answers in whatever time zone it is set to.
     for time in _TIMES:
-        if fields[time] is not None:
-            fields[time] = fields[time].astimezone(UTC)
-    fields["metadata"] = _pairs(fields["metadata"]) if fields["metadata"] else ()
-    return fields
+        if row[time] is not None:
+            row[time] = row[time].astimezone(UTC)
+    row["metadata"] = _pairs(row["metadata"]) if row["metadata"] else ()
+    return row
 
 
 def _pairs(metadata: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

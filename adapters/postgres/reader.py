@@ -8,7 +8,8 @@ from psycopg import AsyncConnection
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from adapters.postgres.database import Database
+from adapters.postgres.database import Database, connection_of
+from application.ports import Transaction
 from projections.projection import Query
 
 T = TypeVar("T")
@@ -23,7 +24,10 @@ class Reader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def ask(self, query: Query[T]) -> T:
+    def ask(self, query: Query[T], tx: Transaction | None = None) -> T:
+        """With a transaction, as that transaction sees it."""
+        if tx is not None:
+            return query.read(connection_of(tx).execute(query.sql, query.params).fetchall())
         with self._database.connection() as connection:
             return query.read(connection.execute(query.sql, query.params).fetchall())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from domain.mental_model.trigger import Trigger
@@ -36,8 +37,11 @@ class ChangeMentalModel:
 
 @dataclass(frozen=True)
 class RecordRefresh:
+    """`created_at` is of the model the run was made for: one created anew under the same id meanwhile is another."""
+
     bank_id: str
     mental_model_id: str
+    created_at: datetime
     run: RefreshRun
 
 

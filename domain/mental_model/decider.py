@@ -47,6 +47,8 @@ def decide(command: Command, state: State) -> Sequence[Event] | Refusal:
         case ChangeMentalModel():
             return _change(command, state)
         case RecordRefresh(run=run):
+            if command.created_at != state.created_at:
+                return MentalModelNotFound(command.bank_id, command.mental_model_id)
             return (decide_outcome(run, state.content),)
         case ClearContent():
             already_clear = not state.content and state.answered_query is None and state.last_refresh_failed_at is None
@@ -90,7 +92,8 @@ def _change(command: ChangeMentalModel, state: MentalModel) -> Sequence[Event] |
         try:
             trigger = state.trigger.changed_by(command.trigger)
         except ValidationError as error:
-            return InvalidInput("trigger", error.errors()[0]["msg"])
+            first = error.errors()[0]
+            return InvalidInput(".".join(["trigger", *(str(part) for part in first["loc"])]), first["msg"])
         if trigger != state.trigger:
             events.append(TriggerChanged(trigger=trigger))
     return tuple(events)

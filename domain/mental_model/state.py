@@ -99,7 +99,8 @@ def evolve(state: State, recorded: Recorded) -> State:
                 update={"evidence": event.record.evidence}
             )
         case ContentPreservedNoNewFacts():
-            return _finished(state, event.record, recorded.occurred_at)
+            kept = state.answered_query if state.content else event.record.source_query
+            return _finished(state, event.record, recorded.occurred_at).model_copy(update={"answered_query": kept})
         case RefreshFailedEmptyCandidate():
             return state.model_copy(update={"last_refresh_failed_at": recorded.occurred_at})
         case RefreshFailedError():
@@ -107,7 +108,9 @@ def evolve(state: State, recorded: Recorded) -> State:
                 state if event.transient else state.model_copy(update={"last_refresh_failed_at": recorded.occurred_at})
             )
         case ContentCleared():
-            return state.model_copy(update={"content": "", "answered_query": None, "last_refresh_failed_at": None})
+            return state.model_copy(
+                update={"content": "", "evidence": (), "answered_query": None, "last_refresh_failed_at": None}
+            )
         case MentalModelDeleted():
             return Absent()
         case _:

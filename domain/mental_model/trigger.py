@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Literal, Self
 
-from croniter import croniter
+from croniter import CroniterBadDateError, croniter
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from domain.scope import FactType, TagGroup, TagsMatch
 
 RefreshMode = Literal["full", "delta"]
 Budget = Literal["low", "mid", "high"]
+SOME_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+"""Any time will do to see whether a cron expression ever fires."""
 PROPERTY_TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object"})
 
 
@@ -49,6 +52,10 @@ class Trigger(BaseModel):
             raise ValueError(
                 f"'{trimmed}' is not a cron expression of five fields (minute hour day month weekday), UTC"
             )
+        try:
+            croniter(trimmed, SOME_TIME).get_next(datetime)
+        except CroniterBadDateError as error:
+            raise ValueError(f"'{trimmed}' never fires: no such day exists") from error
         return trimmed
 
     @field_validator("response_schema")

@@ -104,7 +104,7 @@ BAD_MODELS: list[tuple[dict[str, Any], str]] = [
     ({"source_query": f"<|endoftext|> {LONE} tail"}, "source_query"),
     ({"tags": ["ok", f"t{NUL}"]}, "'tags', 1]"),
     ({"trigger": {"exclude_mental_model_ids": [f"x{LONE}"]}}, "exclude_mental_model_ids"),
-    ({"trigger": {"response_schema": {"properties": {f"a{NUL}": {}}}}}, "in a name"),
+    ({"trigger": {"response_schema": {"properties": {f"a{NUL}": {}}}}}, "in its name"),
 ]
 
 
@@ -172,7 +172,7 @@ BAD_ITEMS: list[tuple[dict[str, Any], str]] = [
     ({"metadata": {"a": [1]}}, "metadata"),
     ({"metadata": ["a"]}, "metadata"),
     ({"metadata": {"a": f"{LONE}"}}, "'metadata', 'a']"),
-    ({"metadata": {f"{NUL}": "a"}}, "in a name"),
+    ({"metadata": {f"{NUL}": "a"}}, "in its name"),
     ({"metadata": {"a": float("inf")}}, "not finite"),
     ({"document_id": ""}, "document_id"),
     ({"document_id": "d" * 513}, "document_id"),
@@ -449,4 +449,14 @@ def test_an_operation_id_that_is_taken_by_other_work_is_a_conflict(bank: RestBan
     before = _written(live_service)
     body = {"items": [{"content": "Ada."}], "async": True, "operation_id": operation_id}
     assert_refused(bank.ask("POST", "/memories", json=body), 409, "already used")
+    assert _written(live_service) == before
+
+
+def test_an_operation_id_that_is_taken_by_other_items_is_a_conflict(bank: RestBank, live_service: Service) -> None:
+    body = {"items": [{"content": "Ada likes tea."}], "async": True, "operation_id": str(uuid4())}
+    bank.finished(bank.post("/memories", body)["operation_id"])
+    before = _written(live_service)
+    other = bank.ask("POST", "/memories", json=body | {"items": [{"content": "Ada likes coffee."}]})
+    assert_refused(other, 409, "already used", "choose a new one")
+    assert bank.post("/memories", body)["operation_id"] == body["operation_id"], "the same items are the same request"
     assert _written(live_service) == before

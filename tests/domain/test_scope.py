@@ -22,6 +22,7 @@ from domain.scope import (
     TagsMatch,
     admits,
     refresh_scope,
+    same,
     staleness_scope,
 )
 
@@ -299,3 +300,24 @@ def test_leaves_of_groups_become_strict_wherever_they_are() -> None:
 def test_not_and_empty_exact_leaves_still_count_untagged_writes() -> None:
     assert admitted(staleness_scope(Scope(tag_groups=(TagNot(none_of=TagLeaf(tags=("a",), match="any")),))))
     assert admitted(staleness_scope(Scope(tag_groups=(TagLeaf(tags=(), match="exact"),))))
+
+
+def test_scopes_that_differ_in_order_only_are_the_same() -> None:
+    one = Scope(tags=("a", "b"), tags_match="all", fact_types=("world", "experience"))
+    other = Scope(tags=("b", "a", "b"), tags_match="all", fact_types=("experience", "world"))
+
+    assert same(one, other)
+    assert same(Scope(fact_types=FACT_TYPES), EVERYTHING)
+    assert not same(one, one.model_copy(update={"tags_match": "any"}))
+    assert not same(Scope(fact_types=()), EVERYTHING)
+
+
+@given(scopes, scopes, tag_lists, st.sampled_from(FACT_TYPES))
+def test_scopes_that_are_the_same_admit_the_same(
+    one: Scope, other: Scope, tags: tuple[str, ...], fact_type: str
+) -> None:
+    shuffled = one.model_copy(update={"tags": (*reversed(one.tags), *one.tags)})
+
+    assert same(one, shuffled)
+    if same(one, other):
+        assert admits(one, tags, fact_type) is admits(other, tags, fact_type)

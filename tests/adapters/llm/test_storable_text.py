@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.llm.storable_text import storable, storable_json, storable_payload
+from adapters.llm.storable_text import storable_json, storable_payload
+from domain.storable import storable
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None))
 
