@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+
+import psycopg
 
 from adapters.clock import RandomIdentities, SystemClock
 from adapters.jobs import JobQueue, JobWorker
@@ -28,6 +32,9 @@ from application.refresh import RefreshExecutor
 from projections import documents
 
 logger = logging.getLogger(__name__)
+
+INDEX_SECONDS = 600
+"""How often it is looked whether a bank has grown enough for a vector index."""
 
 
 @dataclass(frozen=True)
@@ -113,13 +120,26 @@ def build(
     )
 
 
+def keep_vector_index(service: Service) -> None:
+    """Builds the vector index beside the running service, now or when a bank has grown enough to need it."""
+
+    def keep() -> None:
+        while True:
+            try:
+                with psycopg.connect(service.conninfo, autocommit=True) as connection:
+                    ensure_vector_index(connection, service.embedder.dimensions)
+            except psycopg.Error as error:
+                logger.warning("the vector index could not be looked after: %s", error)
+            time.sleep(INDEX_SECONDS)
+
+    threading.Thread(target=keep, name="vector index", daemon=True).start()
+
+
 @contextmanager
 def opened(service: Service) -> Iterator[Service]:
     """Read models made and up to date; connections closed at the end."""
     try:
         service.read_models.prepare()
-        with service.database.connection() as connection:
-            ensure_vector_index(connection, service.embedder.dimensions)
         yield service
     finally:
         service.database.close()

@@ -14,6 +14,7 @@ from datetime import datetime
 from uuid import UUID
 
 import procrastinate
+import psycopg
 from procrastinate import exceptions
 from psycopg import Connection
 from psycopg.rows import DictRow
@@ -31,6 +32,7 @@ HEARTBEAT_SECONDS = 2.0
 STALLED_SECONDS = 10.0
 """A worker silent for so long is taken for dead; its jobs go back in line."""
 RESCUE_SECONDS = 2.0
+RESTART_SECONDS = 0.5
 GRACE_SECONDS = 3.0
 """How long running jobs may go on when the worker is to stop; those that do not end are put back in line."""
 
@@ -78,10 +80,10 @@ class JobWorker:
         while True:
             try:
                 await self._work()
-                return
-            except (exceptions.ConnectorException, OSError) as error:
-                logger.warning("worker lost its database (%s); trying again", error)
-                await asyncio.sleep(POLL_SECONDS)
+                logger.warning("the worker ended by itself; starting it again")
+            except (exceptions.ConnectorException, psycopg.OperationalError, OSError) as error:
+                logger.warning("the worker lost its database (%s); trying again", error)
+            await asyncio.sleep(RESTART_SECONDS)
 
     async def _work(self) -> None:
         connector = procrastinate.PsycopgConnector(

@@ -39,6 +39,7 @@ from domain.operation import (
 )
 from domain.refresh import failure_of, outcome_name
 from domain.refusals import BankNotFound, MentalModelNotFound, OperationEnded, Refusal, StaleVersion
+from domain.storable import storable
 from domain.usage import ModelCall
 
 logger = logging.getLogger(__name__)
@@ -83,8 +84,8 @@ class BackgroundWork:
         state = self._log.load(OPERATION, operation_stream(bank_id, operation_id)).state
         if isinstance(state, NoOperation) or state.ended:
             return
-        self._step(StartOperation(bank_id, operation_id))
         try:
+            self._step(StartOperation(bank_id, operation_id))
             match state.work:
                 case RefreshAsked() as work:
                     self._refresh(state, work)
@@ -93,12 +94,12 @@ class BackgroundWork:
         except OperationEnded:
             logger.warning("operation %s was ended by another attempt; this one is dropped", operation_id)
         except Refusal as refusal:
-            self._step(self._failure(state, str(refusal), retry=isinstance(refusal, StaleVersion)))
+            self._fail(state, str(refusal), retry=isinstance(refusal, StaleVersion))
         except MindFailed as failed:
-            self._step(self._failure(state, str(failed), retry=failed.transient, calls=failed.calls))
+            self._fail(state, str(failed), retry=failed.transient, calls=failed.calls)
         except Exception as error:
             logger.exception("operation %s of bank %s failed", operation_id, bank_id)
-            self._step(self._failure(state, f"{type(error).__name__}: {error}", retry=True))
+            self._fail(state, f"{type(error).__name__}: {error}", retry=True)
 
     def _refresh(self, operation: Operation, work: RefreshAsked) -> None:
         stream = mental_model_stream(operation.bank_id, work.mental_model_id)
@@ -145,7 +146,8 @@ class BackgroundWork:
             return Step(OPERATION, stream, CompleteOperation(bank_id, operation_id, done))
 
         def drop(tx: Transaction) -> None:
-            self._inbox.drop(operation_id, tx)
+            if not self._inbox.drop(operation_id, tx):  # the bank was deleted, and maybe put anew, since they were read
+                raise BankNotFound(bank_id)
 
         self._memories.finish_retain(self._context(operation_id), bank_id, items, finish, drop)
 
@@ -161,17 +163,20 @@ class BackgroundWork:
         return FailOperation(
             operation.bank_id,
             operation.operation_id,
-            message,
+            storable(message),
             at_most=self._retries.at_most,
             retry_at=self._clock.now() + self._retries.delay if retry else None,
             result=result,
             calls=tuple(calls),
         )
 
+    def _fail(self, operation: Operation, message: str, *, retry: bool, calls: Sequence[ModelCall] = ()) -> None:
+        with suppress(OperationEnded):  # by another attempt, which had better luck or tells of the same
+            self._step(self._failure(operation, message, retry=retry, calls=calls))
+
     def _step(self, command: StartOperation | FailOperation) -> None:
         stream = operation_stream(command.bank_id, command.operation_id)
-        with suppress(OperationEnded):
-            self._handler.execute(self._context(command.operation_id), Step(OPERATION, stream, command))
+        self._handler.execute(self._context(command.operation_id), Step(OPERATION, stream, command))
 
     def _context(self, operation_id: UUID) -> Context:
         return Context("worker", self._clock.now(), operation_id, "operation")

@@ -19,7 +19,11 @@ from application.ports import EventLog, MemoryStore, RetainInbox, Transaction
 from domain.bank import Bank, BankState, DeleteBank, Disposition, Missions, PutBank
 from domain.event import Context
 from domain.mental_model.commands import DeleteMentalModel
-from domain.refusals import BankNotFound, StaleVersion
+from domain.refusals import BankNotFound, MentalModelNotFound, StaleVersion
+
+
+class _ModelsMoved(Exception):
+    """A mental model came or went while the bank was about to be deleted."""
 
 
 class Banks:
@@ -59,7 +63,7 @@ class Banks:
         """Deletes the bank, its memory and its mental models; returns how many facts it had. Raises BankNotFound."""
         for _ in range(ATTEMPTS):
             models = self._mental_models_of(bank_id, None)
-            with suppress(StaleVersion):
+            with suppress(_ModelsMoved, MentalModelNotFound):
                 return self._delete(context, bank_id, models)
         raise StaleVersion(f"bank '{bank_id}'")
 
@@ -68,7 +72,7 @@ class Banks:
 
         def erase(tx: Transaction, _results: tuple[Done, ...]) -> None:
             if list(self._mental_models_of(bank_id, tx)) != list(models):
-                raise StaleVersion(f"bank '{bank_id}'")
+                raise _ModelsMoved
             self._inbox.drop_bank(bank_id, tx)
             erased.append(self._memory.forget_bank(bank_id, tx))
 

@@ -122,7 +122,7 @@ class Reflector:
             )
         except MindFailed as failed:
             reflection.calls.extend(failed.calls)
-            reflection.result = RunFailed("retrieval_failed", f"recall failed: {failed}", failed.transient)
+            reflection.result = RunFailed("retrieval_failed", storable(f"recall failed: {failed}"), failed.transient)
             return False
         except Exception as error:  # noqa: BLE001 - whatever goes wrong in a tool is a failed retrieval, never an empty one
             reflection.result = RunFailed(

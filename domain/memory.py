@@ -98,5 +98,5 @@ class RecalledFact(_Value):
 
 def estimated_tokens(text: str) -> int:
     """Tokens of a text, estimated: four ASCII characters are one token, any other character is one token."""
-    plain = sum(1 for character in text if character < "\x80")
+    plain = len(text.encode("ascii", "ignore"))
     return (plain + 3) // 4 + (len(text) - plain)

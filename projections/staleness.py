@@ -120,43 +120,49 @@ def of_models(bank_id: str, mental_model_ids: Sequence[str]) -> Query[dict[str, 
 
 
 @dataclass(frozen=True, slots=True)
-class _Scopes:
-    """The scope a model reads, as it is stored, and the one in which a write makes it stale."""
+class _Shape:
+    """What models of the same tags and trigger have in common: the scope they read, the same as it is stored, and the
+    position of the newest write in it that makes a document stale (0: none)."""
 
     scope: Scope
     stored: dict[str, Any]
-    strict: Scope
+    newest: int
 
 
 def _read(rows: Sequence[Row]) -> dict[str, Staleness]:
-    clock = [(frozenset(row["tags"]), row["fact_type"], row["position"]) for row in rows if row["row"] == "clock"]
-    known: dict[str, _Scopes] = {}
+    clock = [row for row in rows if row["row"] == "clock"]
+    shapes: dict[str, _Shape] = {}
     found: dict[str, Staleness] = {}
     for row in rows:
         if row["row"] == "model":
-            shape = repr((row["tags"], row["scope_trigger"]))
-            if shape not in known:
-                known[shape] = _scopes(row)
-            found[row["id"]] = _staleness(row, clock, known[shape])
+            key = repr((row["tags"], row["scope_trigger"]))
+            if key not in shapes:
+                shapes[key] = _shape(row, clock)
+            found[row["id"]] = _staleness(row, shapes[key])
     return found
 
 
-def _staleness(row: Row, clock: Sequence[tuple[frozenset[str], str, int]], scopes: _Scopes) -> Staleness:
+def _shape(row: Row, clock: Sequence[Row]) -> _Shape:
+    trigger = Trigger.model_validate(row["scope_trigger"])
+    scope = refresh_scope(tuple(row["tags"]), trigger.tags_match, trigger.tag_groups, trigger.fact_types)
+    strict = staleness_scope(scope)
+    # under a `not` the strict scope admits more than a refresh reads: both must
+    written = (
+        each["position"]
+        for each in clock
+        if admits(strict, each["tags"], each["fact_type"]) and admits(scope, each["tags"], each["fact_type"])
+    )
+    return _Shape(scope, scope.model_dump(mode="json", by_alias=True), max(written, default=0))
+
+
+def _staleness(row: Row, shape: _Shape) -> Staleness:
     covered = row["position"]
     reasons = []
-    new = ((tags, fact_type) for tags, fact_type, position in clock if position > covered)
-    # under a `not` the strict scope admits more than a refresh reads
-    if any(admits(scopes.strict, *each) and admits(scopes.scope, *each) for each in new):
+    if shape.newest > covered:
         reasons.append("new_memories")
     before = row["covered_scope"]
-    if before is not None and before != scopes.stored and not same(Scope.model_validate(before), scopes.scope):
+    if before is not None and before != shape.stored and not same(Scope.model_validate(before), shape.scope):
         reasons.append("scope_changed")
     if row["changed"] is not None and row["changed"] > covered:
         reasons.append("evidence_changed")
     return Staleness(tuple(reasons))
-
-
-def _scopes(row: Row) -> _Scopes:
-    trigger = Trigger.model_validate(row["scope_trigger"])
-    scope = refresh_scope(tuple(row["tags"]), trigger.tags_match, trigger.tag_groups, trigger.fact_types)
-    return _Scopes(scope, scope.model_dump(mode="json", by_alias=True), staleness_scope(scope))

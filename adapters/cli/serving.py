@@ -26,15 +26,17 @@ def serve(settings: Settings, *, demo: bool, run_worker: bool, stay: bool) -> No
     with _listening(settings) as listener, database_server(settings) as ready:
         import uvicorn
 
-        from adapters.app import build, opened
+        from adapters.app import build, keep_vector_index, opened
         from adapters.http.application import create_app
 
         with opened(build(settings, ready())) as service:
+            keep_vector_index(service)
             config = uvicorn.Config(
                 create_app(service, run_worker=run_worker),
                 log_level="warning",
                 lifespan="on",
-                timeout_graceful_shutdown=5,
+                timeout_graceful_shutdown=2,
+                ws="none",
             )
             server = uvicorn.Server(config)
             host, port = listener.getsockname()[:2]
@@ -95,9 +97,10 @@ def _show_demo(server: uvicorn.Server, address: str, stay: bool) -> None:
 def work(settings: Settings) -> None:
     """Runs background work until SIGINT or SIGTERM."""
     with database_server(settings) as ready:
-        from adapters.app import build, opened
+        from adapters.app import build, keep_vector_index, opened
 
         with opened(build(settings, ready())) as service:
+            keep_vector_index(service)
             print(f"palimpsest worker: {settings.worker_concurrency} operations at a time; Ctrl-C stops it", flush=True)
             asyncio.run(_until_stopped(service.worker().run()))
 

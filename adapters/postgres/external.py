@@ -12,6 +12,7 @@ from psycopg.conninfo import conninfo_to_dict
 from adapters.postgres.unavailable import DatabaseUnavailable
 
 OLDEST_VERSION = 150000  # as server_version_num
+OLDEST_VECTOR = (0, 7)  # the first with 16-bit vectors
 _CONNECT_TIMEOUT = 5  # seconds for each address of the host, unless the URL says otherwise
 _FORM = "postgresql://user:password@host:5432/database"
 
@@ -114,11 +115,26 @@ def _check_encoding(connection: psycopg.Connection) -> None:
         )
 
 
+def _check_vector_version(version: str) -> None:
+    oldest = ".".join(str(part) for part in OLDEST_VECTOR)
+    if tuple(int(part) for part in version.split(".")[:2] if part.isdecimal()) < OLDEST_VECTOR:
+        raise DatabaseUnavailable(
+            f"The server of DATABASE_URL has pgvector {version}, and {oldest} or newer is needed. Upgrade it there, or "
+            "name another server."
+        )
+
+
 def _check_vector(connection: psycopg.Connection) -> None:
     """Migrations create the extension; this only sees whether they can, by doing it and taking it back."""
-    if connection.execute("SELECT 1 FROM pg_extension WHERE extname = 'vector'").fetchone():
-        return
-    if not connection.execute("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'").fetchone():
+    found = connection.execute(
+        "SELECT installed_version, default_version FROM pg_available_extensions WHERE name = 'vector'"
+    ).fetchone()
+    if found is not None:
+        installed, offered = found
+        _check_vector_version(installed or offered)
+        if installed:
+            return
+    else:
         raise DatabaseUnavailable(
             "The PostgreSQL server of DATABASE_URL has no pgvector. Install it there "
             f"(Debian: postgresql-{connection.info.server_version // 10000}-pgvector), or name another server."
