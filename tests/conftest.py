@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from hypothesis import settings
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
@@ -22,6 +23,11 @@ from tests.support.server_folders import temporary_folder
 if TYPE_CHECKING:
     from adapters.app import Service
     from tests.support.memories import BankMemory
+
+
+# A busy machine is no failure; in CI the same examples are tried every time.
+settings.register_profile("unhurried", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture

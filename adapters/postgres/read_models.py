@@ -147,8 +147,9 @@ def _aim_at_shadow(connection: Connection[DictRow]) -> None:
 
 
 def _replay(connection: Connection[DictRow], projections: Sequence[Projection], batch: Sequence[Any]) -> None:
-    for projection in projections:
-        projector.run(connection, projector.statements_of(projection, batch))
+    with connection.pipeline():
+        for projection in projections:
+            projector.run(connection, projector.statements_of(projection, batch))
 
 
 def _last_position(connection: Connection[DictRow]) -> int:

@@ -1,4 +1,4 @@
-"""Load, fold, decide, append: all steps or none, decided anew on a conflict, refused without a trace."""
+"""Lock, load, fold, decide, append: all steps or none, decided anew on a conflict, refused without a trace."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from application.command_handler import (
     Step,
     bank_stream,
     mental_model_stream,
+    open_bank,
     operation_stream,
 )
 from application.ports import Transaction
@@ -60,10 +61,12 @@ class Handling:
         self.transactions = InMemoryTransactions()
         self.handler = CommandHandler(self.log, self.transactions)
         self.runs = 0
+        self.results: tuple[Done, ...] = ()
         self.kept: list[str] = []
 
-    def within(self, tx: Transaction) -> None:
+    def within(self, tx: Transaction, results: tuple[Done, ...]) -> None:
         self.runs += 1
+        self.results = results
         self.kept.append(f"run {self.runs}")
         undo_of(tx).append(lambda: self.kept.remove(f"run {self.runs}"))
 
@@ -92,7 +95,7 @@ def test_events_are_recorded_with_who_when_and_why(handling: Handling) -> None:
 def test_several_streams_are_recorded_in_one_transaction(handling: Handling) -> None:
     handling.handler.execute(CONTEXT, OPEN, CREATE)
     assert (handling.log.of(BANK_STREAM), handling.log.of(MENTAL_MODEL_STREAM)) == ([OPENED], [created()])
-    assert handling.transactions.begun == 1
+    assert (handling.transactions.begun, handling.transactions.committed) == (1, 1)
 
 
 def test_a_refusal_of_one_step_leaves_no_trace_of_the_others(handling: Handling) -> None:
@@ -100,7 +103,7 @@ def test_a_refusal_of_one_step_leaves_no_trace_of_the_others(handling: Handling)
     with pytest.raises(MentalModelAlreadyExists):
         handling.handler.execute(CONTEXT, OPEN, CREATE, within=handling.within)
     assert (handling.log.of(BANK_STREAM), handling.log.of(MENTAL_MODEL_STREAM)) == ([], [created()])
-    assert (handling.transactions.begun, handling.runs) == (0, 0)
+    assert (handling.transactions.committed, handling.runs) == (0, 0)
 
 
 def test_a_conflict_in_one_stream_rolls_back_the_others_and_all_are_decided_again(handling: Handling) -> None:
@@ -112,13 +115,49 @@ def test_a_conflict_in_one_stream_rolls_back_the_others_and_all_are_decided_agai
     assert (opened.version, renamed.version, renamed.state.tags) == (1, 3, ("stone",))
 
 
-def test_only_a_repeated_attempt_queues_up_for_its_streams(handling: Handling) -> None:
-    handling.handler.execute(CONTEXT, OPEN)
-    assert handling.log.locked == []
-    handling.log.meanwhile.append(handling.meanwhile(MENTAL_MODEL_STREAM, created()))
+def test_the_streams_of_all_steps_are_held_alone_before_anything_is_decided(handling: Handling) -> None:
+    handling.log.before_lock.append(handling.meanwhile(MENTAL_MODEL_STREAM, created()))
     with pytest.raises(MentalModelAlreadyExists):
         handling.handler.execute(CONTEXT, OPEN, CREATE)
-    assert handling.log.locked == [(BANK_STREAM, MENTAL_MODEL_STREAM)]
+    assert handling.log.locked == [((BANK_STREAM, MENTAL_MODEL_STREAM), ())]
+
+
+def test_what_happened_while_a_lock_was_waited_for_is_decided_on_at_the_first_attempt(handling: Handling) -> None:
+    handling.log.record(MENTAL_MODEL_STREAM, created())
+    handling.log.before_lock.append(handling.meanwhile(MENTAL_MODEL_STREAM, TagsChanged(tags=("stone",))))
+    (renamed,) = handling.handler.execute(CONTEXT, RENAME)
+    assert (renamed.version, renamed.state.tags, handling.transactions.begun) == (3, ("stone",), 1)
+
+
+def test_a_shared_stream_to_which_nothing_happens_is_held_together_with_others(handling: Handling) -> None:
+    handling.log.record(BANK_STREAM, OPENED)
+    opened, made = handling.handler.execute(CONTEXT, open_bank(BANK_ID), CREATE)
+    assert handling.log.locked == [((MENTAL_MODEL_STREAM,), (BANK_STREAM,))]
+    assert (opened.events, made.events) == ((), (created(),))
+
+
+def test_when_something_happens_to_a_shared_stream_all_is_done_again_with_every_stream_alone(
+    handling: Handling,
+) -> None:
+    opened, _ = handling.handler.execute(CONTEXT, open_bank(BANK_ID), CREATE, within=handling.within)
+    assert handling.log.locked == [
+        ((MENTAL_MODEL_STREAM,), (BANK_STREAM,)),
+        ((BANK_STREAM, MENTAL_MODEL_STREAM), ()),
+    ]
+    assert (handling.log.of(BANK_STREAM), handling.log.of(MENTAL_MODEL_STREAM)) == ([OPENED], [created()])
+    assert (opened.version, handling.kept, handling.transactions.committed) == (1, ["run 1"], 1)
+
+
+def test_a_bank_opened_by_another_while_its_stream_was_waited_for_is_not_opened_twice(handling: Handling) -> None:
+    handling.log.before_lock.extend([lambda: None, handling.meanwhile(BANK_STREAM, OPENED)])
+    opened, made = handling.handler.execute(CONTEXT, open_bank(BANK_ID), CREATE)
+    assert handling.log.of(BANK_STREAM) == [OPENED]
+    assert (opened.events, made.events) == ((), (created(),))
+
+
+def test_what_is_done_within_the_transaction_is_told_what_was_decided(handling: Handling) -> None:
+    results = handling.handler.execute(CONTEXT, OPEN, CREATE, within=handling.within)
+    assert handling.results == results
 
 
 def test_what_became_so_meanwhile_is_not_recorded_again(handling: Handling) -> None:
@@ -176,7 +215,7 @@ def test_what_is_done_within_a_transaction_that_conflicts_is_done_again(handling
 
 
 def test_a_failure_within_the_transaction_records_nothing(handling: Handling) -> None:
-    def fail(_tx: Transaction) -> None:
+    def fail(_tx: Transaction, _results: tuple[Done, ...]) -> None:
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
@@ -184,13 +223,13 @@ def test_a_failure_within_the_transaction_records_nothing(handling: Handling) ->
     assert handling.log.of(BANK_STREAM) == []
 
 
-def test_what_is_already_so_opens_no_transaction(handling: Handling) -> None:
+def test_what_is_already_so_records_nothing(handling: Handling) -> None:
     handling.log.record(BANK_STREAM, OPENED)
     (done,) = handling.handler.execute(CONTEXT, OPEN)
-    assert (done.events, done.version, handling.transactions.begun) == ((), 1, 0)
+    assert (done.events, done.version, handling.log.of(BANK_STREAM)) == ((), 1, [OPENED])
 
 
-def test_what_is_already_so_still_runs_what_was_asked_within_a_transaction(handling: Handling) -> None:
+def test_what_is_already_so_still_runs_what_was_asked_within_the_transaction(handling: Handling) -> None:
     handling.log.record(BANK_STREAM, OPENED)
     handling.handler.execute(CONTEXT, OPEN, within=handling.within)
     assert handling.kept == ["run 1"]
@@ -240,7 +279,7 @@ def test_the_time_of_a_command_is_the_time_of_its_events(handling: Handling) -> 
 def test_an_operation_id_that_is_taken_leaves_nothing_of_the_request(handling: Handling) -> None:
     asked = OperationRequested(bank_id=BANK_ID, operation_id=OPERATION_ID, work=RefreshAsked(mental_model_id=MODEL))
     handling.log.record(OPERATION_STREAM, asked)
-    request = RequestOperation(BANK_ID, OPERATION_ID, RetainAsked(items_count=1))
+    request = RequestOperation(BANK_ID, OPERATION_ID, RetainAsked(items_count=1, items_sha256="one"))
     with pytest.raises(OperationIdTaken):
         handling.handler.execute(CONTEXT, OPEN, Step(OPERATION, OPERATION_STREAM, request), within=handling.within)
     assert (handling.log.of(BANK_STREAM), handling.kept) == ([], [])

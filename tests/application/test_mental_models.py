@@ -43,7 +43,7 @@ def test_creating_opens_the_bank_and_asks_for_the_first_refresh_in_one_transacti
     assert world.operation(operation_id) == [
         OperationRequested(bank_id=BANK, operation_id=operation_id, work=RefreshAsked(mental_model_id=MODEL))
     ]
-    assert world.transactions.begun == 1
+    assert world.transactions.committed == 1
 
 
 def test_an_id_is_minted_when_none_is_given() -> None:

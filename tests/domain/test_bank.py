@@ -22,11 +22,12 @@ from domain.bank import (
     NoBank,
     OpenBank,
     PutBank,
+    RequireBank,
 )
 from domain.event import Event
 from domain.refusals import BankNotFound, Refusal
 from tests.dsl import fold, given
-from tests.support.examples import BANK, NOW, unhurried
+from tests.support.examples import BANK, NOW
 
 OPENED = BankOpened(bank_id=BANK, name=BANK)
 GUIDE = Missions(reflect="Answer as a city guide.", retain="Keep dates.")
@@ -42,6 +43,15 @@ def test_opening_an_open_bank_is_nothing() -> None:
 
 def test_a_deleted_bank_opens_again() -> None:
     given(OPENED, BankDeleted()).when(OpenBank(BANK)).then(OPENED)
+
+
+def test_what_requires_the_bank_records_nothing() -> None:
+    given(OPENED).when(RequireBank(BANK)).then_nothing()
+
+
+@pytest.mark.parametrize("before", [(), (OPENED, BankDeleted())], ids=["never opened", "deleted"])
+def test_what_requires_the_bank_is_refused_without_it_and_does_not_open_it(before: tuple[Event, ...]) -> None:
+    given(*before).when(RequireBank(BANK)).then_refused(BankNotFound, f"'{BANK}'")
 
 
 def test_put_opens_a_new_bank_with_all_that_is_given() -> None:
@@ -134,12 +144,11 @@ HISTORIES = st.lists(
     max_size=8,
 )
 COMMANDS = st.one_of(
-    st.sampled_from([OpenBank(BANK), DeleteBank(BANK)]),
+    st.sampled_from([OpenBank(BANK), RequireBank(BANK), DeleteBank(BANK)]),
     st.builds(PutBank, st.just(BANK), st.none() | TEXTS, MISSIONS, st.none() | DISPOSITIONS),
 )
 
 
-@unhurried
 @for_all(HISTORIES, COMMANDS)
 def test_any_sequence_of_events_folds_and_every_command_is_answered(history: list[Event], command: BankCommand) -> None:
     decided = BANK_AGGREGATE.decide(command, fold(BANK_AGGREGATE, *history))

@@ -9,7 +9,6 @@ from pydantic import ValidationError
 
 from domain.memory import estimated_tokens
 from domain.reflection import ToolCall
-from tests.support.examples import unhurried
 
 
 @pytest.mark.parametrize(
@@ -20,7 +19,6 @@ def test_four_plain_characters_or_one_of_another_script_are_a_token(text: str, t
     assert estimated_tokens(text) == tokens
 
 
-@unhurried
 @for_all(st.text(), st.text())
 def test_a_longer_text_never_has_fewer_tokens(text: str, more: str) -> None:
     assert estimated_tokens(text) <= estimated_tokens(text + more) <= estimated_tokens(text) + estimated_tokens(more)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -39,9 +40,11 @@ from tests.dsl import fold, given
 from tests.support.examples import (
     BANK,
     MODEL,
+    NOW,
     QUESTION,
     created,
     failed,
+    later,
     preserved,
     refresh_record,
     unchanged,
@@ -58,8 +61,8 @@ def change(**fields: Any) -> ChangeMentalModel:
     return ChangeMentalModel(BANK, MODEL, **fields)
 
 
-def record(result: NothingToRead | Candidate | RunFailed) -> RecordRefresh:
-    return RecordRefresh(BANK, MODEL, RefreshRun(refresh_record(), result))
+def record(result: NothingToRead | Candidate | RunFailed, created_at: datetime = NOW) -> RecordRefresh:
+    return RecordRefresh(BANK, MODEL, created_at, RefreshRun(refresh_record(), result))
 
 
 def folded(*events: Event) -> MentalModel:
@@ -178,12 +181,33 @@ def test_a_refused_trigger_refuses_the_whole_change() -> None:
     given(created()).when(change(name="Most", trigger={"refresh_cron": "soon"})).then_refused(InvalidInput, "'soon'")
 
 
+@pytest.mark.parametrize(
+    ("trigger", "path"),
+    [
+        ({"refresh_cron": "soon"}, "trigger.refresh_cron"),
+        ({"mode": None}, "trigger.mode"),
+        ({"tag_groups": [{"tags": ["a"]}, {"and": []}]}, "trigger.tag_groups.1.and.and"),
+        ({"refresh_cron": "0 6 * * *", "refresh_after_consolidation": True}, "trigger"),
+    ],
+)
+def test_a_refused_trigger_is_refused_with_the_whole_path_of_the_field(trigger: dict[str, Any], path: str) -> None:
+    outcome = given(created()).when(change(trigger=trigger))
+    assert isinstance(outcome.decided, InvalidInput)
+    assert outcome.decided.field == path
+
+
 def test_a_run_becomes_one_outcome() -> None:
     given(created()).when(record(Candidate("The bridge was finished in 1402."))).then(written())
 
 
 def test_a_run_is_compared_with_the_document_as_it_stands_when_it_is_recorded() -> None:
     given(created(), written()).when(record(Candidate("The bridge was finished in 1402."))).then(unchanged())
+
+
+def test_a_run_for_a_model_that_was_deleted_and_created_anew_meanwhile_finds_its_model_no_more() -> None:
+    anew = (created(), MentalModelDeleted(), created())
+    given(*anew).when(record(Candidate("Text."))).then_refused(MentalModelNotFound, f"'{MODEL}' not found")
+    given(*anew).when(record(Candidate("Text."), later(2))).then(written("Text.\n"))
 
 
 @pytest.mark.parametrize("before", [written(), preserved(), failed(), EMPTY_CANDIDATE], ids=lambda each: each.TOPIC)

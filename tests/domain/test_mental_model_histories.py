@@ -37,6 +37,7 @@ from tests.dsl import fold
 from tests.support.examples import (
     BANK,
     MODEL,
+    NOW,
     QUESTION,
     created,
     failed,
@@ -45,7 +46,6 @@ from tests.support.examples import (
     recorded,
     refresh_record,
     unchanged,
-    unhurried,
     window,
     written,
 )
@@ -61,7 +61,7 @@ def change(**fields: Any) -> ChangeMentalModel:
 
 
 def record(result: NothingToRead | Candidate | RunFailed) -> RecordRefresh:
-    return RecordRefresh(BANK, MODEL, RefreshRun(refresh_record(), result))
+    return RecordRefresh(BANK, MODEL, NOW, RefreshRun(refresh_record(), result))
 
 
 TEXTS = st.text(max_size=12)
@@ -115,7 +115,6 @@ COMMANDS = st.one_of(
 )
 
 
-@unhurried
 @for_all(HISTORIES)
 def test_any_sequence_of_events_folds_and_no_watermark_moves_back(history: list[Event]) -> None:
     state: Absent | MentalModel = Absent()
@@ -128,7 +127,6 @@ def test_any_sequence_of_events_folds_and_no_watermark_moves_back(history: list[
             )
 
 
-@unhurried
 @for_all(HISTORIES, COMMANDS)
 def test_every_command_is_answered_in_every_state(history: list[Event], command: Command) -> None:
     state = fold(MENTAL_MODEL, *history)
@@ -139,7 +137,6 @@ def test_every_command_is_answered_in_every_state(history: list[Event], command:
         fold(MENTAL_MODEL, *history, *decided)
 
 
-@unhurried
 @for_all(HISTORIES, COMMANDS.filter(lambda command: isinstance(command, ChangeMentalModel | ClearContent)))
 def test_a_command_repeated_changes_nothing_more(history: list[Event], command: Command) -> None:
     decided = MENTAL_MODEL.decide(command, fold(MENTAL_MODEL, *history))

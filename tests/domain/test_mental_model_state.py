@@ -105,8 +105,8 @@ def test_a_delta_run_is_no_full_refresh() -> None:
 
 
 def test_a_cleared_document_is_empty_and_answers_no_question() -> None:
-    model = folded(created(), written(), ContentCleared())
-    assert (model.content, model.answered_query, model.covered) == ("", None, 7)
+    model = folded(created(), written(evidence=(evidence(1),)), ContentCleared())
+    assert (model.content, model.evidence, model.answered_query, model.covered) == ("", (), None, 7)
 
 
 def test_rs_06_a_failed_refresh_leaves_the_old_question_as_the_answered_one_so_the_retry_is_full() -> None:
@@ -116,6 +116,19 @@ def test_rs_06_a_failed_refresh_leaves_the_old_question_as_the_answered_one_so_t
     assert (after_failure.answered_query, retry.effective, retry.fallback) == (QUESTION, "full", "source_query_changed")
     after_success = folded(*asked_anew, failed(), written("Petr Parléř.\n", source_query="Who built it?"))
     assert after_success.answered_query == "Who built it?"
+
+
+def test_rs_06_a_preserved_document_still_answers_the_old_question_so_the_next_delta_is_full() -> None:
+    anew = preserved(source_query="Who built it?")
+    model = folded(created(), written(), SourceQueryChanged(source_query="Who built it?"), anew)
+    assert model.answered_query == QUESTION
+    later_run = decide_mode("delta", model.content, model.answered_query, model.source_query)
+    assert (later_run.effective, later_run.fallback) == ("full", "source_query_changed")
+
+
+def test_with_nothing_to_read_an_empty_document_is_the_answer() -> None:
+    assert folded(created(), preserved(source_query="Who built it?")).answered_query == "Who built it?"
+    assert folded(created(), written(), ContentCleared(), preserved()).answered_query == QUESTION
 
 
 def test_a_question_changed_during_a_run_is_still_unanswered_after_it() -> None:

@@ -32,7 +32,7 @@ from domain.refresh import (
     is_blank,
     outcome_name,
 )
-from tests.support.examples import failed, preserved, refresh_record, unchanged, unhurried, written
+from tests.support.examples import failed, preserved, refresh_record, unchanged, written
 
 RECORD = refresh_record()
 EMPTY_CANDIDATE = RefreshFailedEmptyCandidate(record=RECORD)
@@ -49,9 +49,13 @@ BLANKS = {
     "soft hyphen": "\u00ad",
     "direction marks": "\u200e\u200f\u202a\u202c",
     "control characters": "\x00\x01\x1b\x7f",
+    "Hangul fillers": "\u115f\u1160\u3164\uffa0",
+    "the empty Braille cell": "\u2800\u2800",
+    "combining marks on nothing": "\u0301\u0308",
+    "variation selectors": "\ufe0f\ufe0e",
     "all together": " \u200b\n\ufeff\t\x00\u2028",
 }
-VISIBLE = ["x", ".", "#", "-", "\u200bx\u200b", "é", "字", "🌉", "```\n```"]
+VISIBLE = ["x", ".", "#", "-", "\u200bx\u200b", "é", "e\u0301", "字", "한", "⠁", "🌉", "```\n```"]
 
 
 @pytest.mark.parametrize("text", BLANKS.values(), ids=BLANKS.keys())
@@ -64,7 +68,6 @@ def test_what_a_reader_sees_is_not_blank(text: str) -> None:
     assert not is_blank(text)
 
 
-@unhurried
 @for_all(st.text(), st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1))
 def test_no_invisible_surroundings_make_a_visible_text_blank(around: str, visible: str) -> None:
     assert not is_blank(around + visible + around)
@@ -183,7 +186,6 @@ RESULTS = st.one_of(
 )
 
 
-@unhurried
 @for_all(RESULTS, st.text())
 def test_any_run_becomes_exactly_one_outcome_that_loses_nothing(
     result: NothingToRead | Candidate | RunFailed, current: str
@@ -199,7 +201,6 @@ def test_any_run_becomes_exactly_one_outcome_that_loses_nothing(
         assert outcome.sha256 == hashlib.sha256(outcome.text.encode()).hexdigest()
 
 
-@unhurried
 @for_all(st.text())
 def test_writing_what_was_written_is_unchanged(markdown: str) -> None:
     outcome = decide_outcome(run(Candidate(markdown)), "")

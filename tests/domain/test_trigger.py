@@ -43,6 +43,17 @@ def test_any_other_cron_expression_is_refused_and_quoted(cron: str) -> None:
     assert f"'{cron}'" in str(refused.value)
 
 
+@pytest.mark.parametrize("cron", ["0 0 30 2 *", "0 0 31 4,6,9,11 *"])
+def test_a_cron_expression_of_a_day_that_never_comes_is_refused(cron: str) -> None:
+    with pytest.raises(ValidationError, match="never fires: no such day exists") as refused:
+        Trigger(refresh_cron=cron)
+    assert f"'{cron}'" in str(refused.value)
+
+
+def test_a_leap_day_comes() -> None:
+    assert Trigger(refresh_cron="0 0 29 2 *").refresh_cron == "0 0 29 2 *"
+
+
 @pytest.mark.parametrize(
     "fields",
     [

@@ -6,7 +6,6 @@ from hypothesis import given as for_all
 from hypothesis import strategies as st
 
 from domain.usage import ModelCall, TokenUsage, total
-from tests.support.examples import unhurried
 
 CALLS = st.lists(
     st.builds(
@@ -48,7 +47,6 @@ def test_calls_are_counted_from_any_iterable_once() -> None:
     assert total(call(1, 1) for _ in range(3)).total_tokens == 6
 
 
-@unhurried
 @for_all(CALLS, CALLS)
 def test_the_usage_of_two_lots_is_their_sum(first: list[ModelCall], second: list[ModelCall]) -> None:
     both, one, other = total([*first, *second]), total(first), total(second)

@@ -26,7 +26,11 @@ def columns(event: Event) -> dict[str, Any]:
     [
         (
             BankOpened(bank_id=BANK, name="Prague"),
-            {"name": "Prague", "missions": {}, "disposition": Disposition().model_dump()},
+            {
+                "name": "Prague",
+                "missions": {"reflect": None, "retain": None, "observations": None},
+                "disposition": Disposition().model_dump(),
+            },
         ),
         (BankRenamed(name="Praha"), {"value": "Praha"}),
         (

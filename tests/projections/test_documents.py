@@ -112,6 +112,13 @@ def test_a_preserved_document_keeps_its_reflect_response_but_for_the_outcome() -
     assert values == {**STAMPED, "last_memory_seen_at": None}
 
 
+@pytest.mark.parametrize("skipped", ["no_sources_in_scope", None])
+def test_a_preserved_document_says_why_no_mind_was_asked(skipped: str | None) -> None:
+    outcome = columns(preserved(reflect_skipped=skipped))["outcome"]
+    assert outcome.get("reflect_skipped") == skipped
+    assert ("reflect_skipped" in outcome) is (skipped is not None)
+
+
 def test_a_delta_is_no_full_refresh() -> None:
     assert "last_full_refreshed_at" not in columns(written(effective_mode="delta"))
 

@@ -20,7 +20,7 @@ from domain.operation import (
 )
 from projections import operations
 from projections.projection import Json
-from tests.support.examples import BANK, MODEL, NOW, OPERATION, later, recorded
+from tests.support.examples import BANK, MODEL, NOW, OPERATION, call, later, recorded
 
 REFRESH = RefreshAsked(mental_model_id=MODEL)
 REFUSED = RefreshDone(outcome="refresh_failed_error", failure_reason="no_answer")
@@ -39,7 +39,7 @@ def columns(event: Event) -> dict[str, Any]:
     [
         (REFRESH, {"type": "refresh_mental_model", "mental_model_id": MODEL, "document_id": None, "items_count": 1}),
         (
-            RetainAsked(items_count=3, document_id="guide"),
+            RetainAsked(items_count=3, items_sha256="one", document_id="guide"),
             {"type": "retain", "mental_model_id": None, "document_id": "guide", "items_count": 3},
         ),
     ],
@@ -83,11 +83,11 @@ def test_an_operation_that_failed_for_good_has_ended(result: RefreshDone | None)
 
 
 def test_a_completed_operation_has_a_result_and_no_error() -> None:
-    assert columns(OperationCompleted(result=RetainDone(facts_written=2))) == {
+    assert columns(OperationCompleted(result=RetainDone(facts=2, calls=(call("embed", 2, 0),)))) == {
         "status": "completed",
         "error_message": None,
         "completed_at": later(5),
-        "result": {"type": "retain", "facts_written": 2},
+        "result": {"type": "retain", "facts": 2, "calls": [call("embed", 2, 0).model_dump()]},
     }
 
 

@@ -12,10 +12,10 @@ from domain.event import Event
 from domain.mental_model.events import MentalModelDeleted, TagsChanged, TriggerChanged
 from domain.mental_model.record import ResolvedScope
 from domain.mental_model.trigger import Trigger
-from domain.scope import Scope, TagAnd, TagGroup, TagLeaf, TagNot, TagOr, TagsMatch, admits, refresh_scope
+from domain.scope import FACT_TYPES, Scope, TagAnd, TagGroup, TagLeaf, TagNot, TagOr, TagsMatch, admits, refresh_scope
 from projections import staleness
 from projections.projection import Json, Row
-from tests.support.examples import BANK, MODEL, created, preserved, recorded, unchanged, unhurried, window, written
+from tests.support.examples import BANK, MODEL, created, preserved, recorded, unchanged, window, written
 
 FRESH: tuple[str, ...] = ()
 NEW = ("new_memories",)
@@ -145,7 +145,6 @@ TRIGGERS = st.builds(
 )
 
 
-@unhurried
 @for_all(TAGS, TRIGGERS, TAGS, st.sampled_from(["world", "observation"]))
 def test_ws_05_no_write_makes_a_model_stale_that_its_refresh_could_not_read(
     tags: tuple[str, ...], trigger: Trigger, written_tags: tuple[str, ...], fact_type: str
@@ -173,6 +172,10 @@ def test_a_write_of_another_fact_type_is_not_new(fact_type: str, expected: tuple
         (("a",), {}, Scope(), ("scope_changed",)),
         (("a",), {}, Scope(tags=("b",), tags_match="all_strict"), ("scope_changed",)),
         (("a",), {"tags_match": "any"}, Scope(tags=("a",), tags_match="all_strict"), ("scope_changed",)),
+        (("b", "a"), {}, Scope(tags=("a", "b"), tags_match="all_strict"), FRESH),
+        ((), {"fact_types": ("observation", "world")}, Scope(fact_types=("world", "observation")), FRESH),
+        ((), {"fact_types": FACT_TYPES}, Scope(), FRESH),
+        ((), {}, Scope(fact_types=tuple(reversed(FACT_TYPES))), FRESH),
         ((), {"fact_types": ("world",)}, Scope(), ("scope_changed",)),
         ((), {"tag_groups": ({"not": {"tags": ("a",)}},)}, Scope(), ("scope_changed",)),
         (

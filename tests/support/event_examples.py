@@ -82,6 +82,17 @@ TRIGGER = Trigger(
     response_schema={"type": "object", "properties": {"finished": {"type": "integer"}}, "required": ["finished"]},
     keep_trace=True,
 )
+CALLS = (
+    ModelCall(
+        purpose="reflect_1",
+        model="scripted-model",
+        input_tokens=1200,
+        output_tokens=340,
+        cached_tokens=600,
+        thoughts_tokens=50,
+        duration_ms=830,
+    ),
+)
 RECORD = RefreshRecord(
     requested_mode="delta",
     effective_mode="full",
@@ -125,24 +136,14 @@ RECORD = RefreshRecord(
     candidate="# Karlův most\n\n- Finished in 1402.",
     raw_reply='{"markdown":"# Karlův most\\n\\n- Finished in 1402."}',
     warnings=("retrieval found 2 facts but the answer used none of them",),
-    calls=(
-        ModelCall(
-            purpose="reflect_1",
-            model="scripted-model",
-            input_tokens=1200,
-            output_tokens=340,
-            cached_tokens=600,
-            thoughts_tokens=50,
-            duration_ms=830,
-        ),
-    ),
+    calls=CALLS,
     duration_ms=912,
     engine="scripted-model",
     parser_version=1,
 )
 TEXT = "# Karlův most\r\n\n- Finished in 1402.\u2028\n"
 REFRESH_ASKED = RefreshAsked(mental_model_id=MODEL, mode="full")
-RETAIN_ASKED = RetainAsked(items_count=2, document_id="guide")
+RETAIN_ASKED = RetainAsked(items_count=2, items_sha256=sha256_of("items"), document_id="guide")
 REFRESH_DONE = RefreshDone(outcome="content_written", failure_reason="no_answer", content_length=38)
 
 EVENT_EXAMPLES: Mapping[str, Event] = {
@@ -191,12 +192,13 @@ EVENT_EXAMPLES: Mapping[str, Event] = {
         error_message="the endpoint answered 429",
         retry_count=1,
         next_retry_at=datetime(2026, 3, 2, 9, 31, tzinfo=UTC),
-        result=RetainDone(facts_written=0),
+        result=RetainDone(facts=0, calls=CALLS),
+        calls=CALLS,
     ),
     "operation.completed": OperationCompleted(result=REFRESH_DONE),
-    "operation.completed/retain": OperationCompleted(result=RetainDone(facts_written=5)),
+    "operation.completed/retain": OperationCompleted(result=RetainDone(facts=5, calls=CALLS)),
     "operation.failed": OperationFailed(error_message="the key was refused (401)", result=REFRESH_DONE),
     "operation.failed/retain": OperationFailed(
-        error_message="the key was refused (401)", result=RetainDone(facts_written=0)
+        error_message="the key was refused (401)", result=RetainDone(facts=0, calls=CALLS), calls=CALLS
     ),
 }

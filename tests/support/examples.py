@@ -6,8 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from hypothesis import settings
-
 from domain.event import Actor, Event, Recorded, StreamId
 from domain.memory import Fact, RecalledFact, RecallScores
 from domain.mental_model.events import (
@@ -23,9 +21,6 @@ from domain.mental_model.trigger import Trigger
 from domain.refresh import sha256_of
 from domain.scope import EVERYTHING
 from domain.usage import ModelCall
-
-unhurried = settings(deadline=None, max_examples=60)
-"""For property tests: a busy machine is no failure."""
 
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 BANK = "prague"

@@ -65,18 +65,25 @@ class NumberedIdentities:
 @dataclass
 class InMemoryTransaction:
     undo: list[Callable[[], None]] = field(default_factory=list)
+    alone: set[StreamId] = field(default_factory=set)
+    shared: set[StreamId] = field(default_factory=set)
+
+
+def in_memory(tx: Transaction) -> InMemoryTransaction:
+    assert isinstance(tx, InMemoryTransaction)
+    return tx
 
 
 def undo_of(tx: Transaction) -> list[Callable[[], None]]:
-    assert isinstance(tx, InMemoryTransaction)
-    return tx.undo
+    return in_memory(tx).undo
 
 
 class InMemoryTransactions:
-    """What was done in a transaction that raises is undone. `begun` counts them."""
+    """What was done in a transaction that raises is undone. `begun` and `committed` count them."""
 
     def __init__(self) -> None:
         self.begun = 0
+        self.committed = 0
 
     @contextmanager
     def begin(self) -> Iterator[InMemoryTransaction]:
@@ -88,19 +95,26 @@ class InMemoryTransactions:
             for undo in reversed(tx.undo):
                 undo()
             raise
+        self.committed += 1
 
 
 class InMemoryEventLog:
-    """EventLog. `meanwhile` holds what others do just before an append: one for each append to come."""
+    """EventLog. `meanwhile` holds what others, who take no lock, do just before an append: one for each append to come;
+    `before_lock` what others do while a lock is waited for: one for each lock to come. In a transaction only what it
+    holds is loaded, and only what it holds alone is appended to."""
 
     def __init__(self) -> None:
         self.streams: dict[StreamId, list[Recorded]] = {}
         self.meanwhile: deque[Callable[[], None]] = deque()
+        self.before_lock: deque[Callable[[], None]] = deque()
         self.loads = 0
-        self.locked: list[Sequence[StreamId]] = []
+        self.locked: list[tuple[Sequence[StreamId], Sequence[StreamId]]] = []
+        """What was locked alone, and what shared, by each transaction."""
         self._position = 0
 
-    def load(self, aggregate: Aggregate[Any], stream: StreamId) -> Loaded:
+    def load(self, aggregate: Aggregate[Any], stream: StreamId, tx: Transaction | None = None) -> Loaded:
+        if tx is not None:
+            assert stream in in_memory(tx).alone | in_memory(tx).shared, f"{stream} is decided on without its lock"
         self.loads += 1
         state: Any = aggregate.initial
         recorded = self.streams.get(stream, [])
@@ -111,15 +125,19 @@ class InMemoryEventLog:
     def events(self, stream: StreamId, *, upto: int | None = None) -> Sequence[Recorded]:
         return self.streams.get(stream, [])[:upto]
 
-    def lock(self, streams: Sequence[StreamId], tx: Transaction) -> None:
-        """Nobody else is there to wait for."""
+    def lock(self, alone: Sequence[StreamId], shared: Sequence[StreamId], tx: Transaction) -> None:
         assert undo_of(tx) == [], "a lock is taken before anything is done"
-        self.locked.append(tuple(streams))
+        if self.before_lock:
+            self.before_lock.popleft()()
+        in_memory(tx).alone.update(alone)
+        in_memory(tx).shared.update(shared)
+        self.locked.append((tuple(alone), tuple(shared)))
 
     def append(self, appends: Sequence[StreamAppend], context: Context, tx: Transaction) -> None:
         if self.meanwhile:
             self.meanwhile.popleft()()
         for append in appends:
+            assert append.stream in in_memory(tx).alone, f"{append.stream} is appended to without its lock"
             if len(self.events(append.stream)) != append.expected:
                 raise StaleVersion(f"'{append.stream.name}'")
             undo_of(tx).append(lambda append=append: self._cut(append.stream, append.expected))  # type: ignore[misc]  # bound now
@@ -166,9 +184,9 @@ class InMemoryInbox:
     def take(self, operation_id: UUID) -> Sequence[RetainItem] | None:
         return self.items.get(operation_id)
 
-    def drop(self, operation_id: UUID, tx: Transaction) -> None:
+    def drop(self, operation_id: UUID, tx: Transaction) -> bool:
         self._keep(tx)
-        self.items.pop(operation_id, None)
+        return self.items.pop(operation_id, None) is not None
 
     def drop_bank(self, bank_id: str, tx: Transaction) -> None:
         self._keep(tx)

@@ -8,13 +8,21 @@ from uuid import UUID
 
 from application.background import BackgroundWork, RetryPolicy
 from application.banks import Banks
-from application.command_handler import CommandHandler, mental_model_stream, operation_stream
+from application.command_handler import (
+    MENTAL_MODEL,
+    CommandHandler,
+    bank_stream,
+    mental_model_stream,
+    operation_stream,
+)
 from application.memories import Memories
 from application.mental_models import MentalModels
+from application.ports import Transaction
 from application.reflect import Reflector
 from application.refresh import RefreshExecutor
 from domain.bank import BankOpened
 from domain.event import Context, Event
+from domain.mental_model.state import Absent
 from domain.operation import OperationRequested, RefreshAsked
 from tests.support.examples import BANK, BANK_STREAM, MENTAL_MODEL_STREAM, MODEL, OPERATION, OPERATION_STREAM, created
 from tests.support.in_memory import (
@@ -24,6 +32,7 @@ from tests.support.in_memory import (
     InMemoryMemoryStore,
     InMemoryTransactions,
     NumberedIdentities,
+    in_memory,
 )
 from tests.support.scripted_minds import CountingEmbedder, LineExtractor, Scripted, ScriptedPolicy
 
@@ -72,10 +81,11 @@ class World:
     def context(self) -> Context:
         return Context("user", self.clock.now(), None, "test")
 
-    def mental_models_of(self, bank_id: str) -> list[str]:
-        return [
-            stream.name for stream in self.log.streams if stream.kind == "mental_model" and stream.bank_id == bank_id
-        ]
+    def mental_models_of(self, bank_id: str, tx: Transaction | None = None) -> list[str]:
+        """Those that are there; asked in a transaction, it holds the bank alone."""
+        assert tx is None or bank_stream(bank_id) in in_memory(tx).alone
+        streams = [each for each in self.log.streams if (each.kind, each.bank_id) == ("mental_model", bank_id)]
+        return sorted(each.name for each in streams if not isinstance(self.log.load(MENTAL_MODEL, each).state, Absent))
 
     def has_a_model(self, *since: Event, **fields: Any) -> World:
         """An open bank with the mental model of the examples, to which `since` happened."""

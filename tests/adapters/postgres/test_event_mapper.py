@@ -23,7 +23,7 @@ from domain.event import Context, Event, StreamId
 from domain.mental_model.events import MentalModelRenamed, TagsChanged, TriggerChanged
 from domain.mental_model.trigger import Trigger
 from tests.support.event_examples import EVENT_EXAMPLES
-from tests.support.examples import BANK, MENTAL_MODEL_STREAM, NOW, OPERATION, STREAMS, unhurried
+from tests.support.examples import BANK, MENTAL_MODEL_STREAM, NOW, OPERATION, STREAMS
 from tests.support.store_examples import GOLDEN, golden_name
 
 CONTEXT = Context("worker", NOW, OPERATION, "refresh after retain")
@@ -170,7 +170,6 @@ def test_stored_text_is_readable_as_it_is() -> None:
 STORABLE = st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]))
 
 
-@unhurried
 @for_all(STORABLE, st.lists(STORABLE).map(tuple), STORABLE)
 def test_any_text_without_nul_and_surrogates_comes_back(name: str, tags: tuple[str, ...], cause: str) -> None:
     context = Context("user", NOW, None, cause)
@@ -275,14 +274,17 @@ def test_an_event_that_cannot_be_read_is_named_with_the_reason(row: StoredEvent,
         assert part in str(refused.value)
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
-)
+SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
 
 
-@unhurried
+def _containers_of(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    lists: st.SearchStrategy[Any] = st.lists(inner, max_size=3)
+    return lists | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+
+
+JSON = st.recursive(SCALARS, _containers_of, max_leaves=8)
+
+
 @for_all(st.sampled_from(sorted(EVENT_TYPES)), st.integers(0, 3), JSON)
 def test_any_other_payload_is_read_or_refused_by_name(topic: str, schema: int, payload: Any) -> None:
     envelope = {**json.loads(stored().state)["envelope"], "schema": schema}
