@@ -16,10 +16,11 @@ from adapters.clock import RandomIdentities, SystemClock
 from adapters.jobs import JobQueue, JobWorker
 from adapters.postgres.database import Database
 from adapters.postgres.event_log import PostgresEventLog
-from adapters.postgres.memory_store import PostgresMemoryStore, ensure_vector_index
+from adapters.postgres.memory_store import PostgresMemoryStore
 from adapters.postgres.read_models import ReadModels
 from adapters.postgres.reader import AsyncReader, Reader
 from adapters.postgres.retain_inbox import PostgresRetainInbox
+from adapters.postgres.vector_index import ensure_vector_index
 from adapters.settings import Settings
 from application.background import BackgroundWork, RetryPolicy
 from application.banks import Banks
@@ -33,6 +34,8 @@ from projections import documents
 
 logger = logging.getLogger(__name__)
 
+CONNECTIONS_OF_COMMANDS = 8
+"""Connections for commands, beside one for each operation that runs at the same time."""
 INDEX_SECONDS = 600
 """How often it is looked whether a bank has grown enough for a vector index."""
 
@@ -88,7 +91,7 @@ def build(
     identities = identities or RandomIdentities()
     minds = minds or make_minds(settings)
     embedder = embedder or make_embedder(settings)
-    database = Database(conninfo, max_size=settings.worker_concurrency + 8)
+    database = Database(conninfo, max_size=settings.worker_concurrency + CONNECTIONS_OF_COMMANDS)
     database.open()
     log = PostgresEventLog(database, JobQueue().queue_jobs)
     reader = Reader(database)

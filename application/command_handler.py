@@ -4,34 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
-from pydantic import BaseModel
-
+from application.aggregate import Aggregate
 from application.ports import EventLog, StreamAppend, Transaction, Transactions
 from domain import bank, operation
-from domain.event import Context, Event, Recorded, StreamId, StreamKind
+from domain.event import Context, Event, Recorded, StreamId
 from domain.mental_model import decider as mental_model_decider
 from domain.mental_model import state as mental_model_state
 from domain.refusals import Refusal, StaleVersion
 
 ATTEMPTS = 10
 """How often a decision is made anew when its streams moved meanwhile."""
-
-S = TypeVar("S", bound=BaseModel)
-
-
-@dataclass(frozen=True)
-class Aggregate(Generic[S]):
-    """A decider with all the log needs to fold it: `state_version` tells a usable snapshot from an old one."""
-
-    kind: StreamKind
-    state_version: int
-    state_type: Any
-    initial: S
-    decide: Callable[[Any, Any], Sequence[Event] | Refusal]
-    evolve: Callable[[Any, Recorded], S]
-
 
 MENTAL_MODEL: Aggregate[mental_model_state.State] = Aggregate(
     "mental_model",
@@ -52,7 +36,6 @@ OPERATION: Aggregate[operation.OperationState] = Aggregate(
     operation.decide,
     operation.evolve,
 )
-AGGREGATES: dict[StreamKind, Aggregate[Any]] = {each.kind: each for each in (MENTAL_MODEL, BANK, OPERATION)}
 
 
 def mental_model_stream(bank_id: str, mental_model_id: str) -> StreamId:

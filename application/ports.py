@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from pydantic import BaseModel
 
+from application.aggregate import Aggregate
 from domain.event import Context, Event, Recorded, StreamId
 from domain.memory import ExtractedFact, Fact, RecalledFact, RecallQuery, RetainItem
 from domain.mental_model.record import FailureReason
 from domain.reflection import ReflectQuestion, Thought, ToolResult
 from domain.usage import ModelCall
-
-if TYPE_CHECKING:
-    from application.command_handler import Aggregate
 
 
 class MindFailed(Exception):
@@ -201,24 +199,6 @@ class ReflectPolicy(Protocol):
     def next_step(self, question: ReflectQuestion, results: Sequence[ToolResult], *, must_finish: bool) -> Thought:
         """`must_finish` forbids another tool call. Raises MindFailed."""
         ...
-
-
-class Consolidator(Protocol):
-    """Decides what facts of one scope say together: observations to create, change or drop."""
-
-    def consolidate(self, facts: Sequence[Fact], observations: Sequence[Fact]) -> Any: ...
-
-
-class DocumentEditor(Protocol):
-    """Decides the operations that bring a document up to date with new facts."""
-
-    def edit(self, question: ReflectQuestion, document: Any, facts: Sequence[Fact]) -> Any: ...
-
-
-class StructuredExtractor(Protocol):
-    """Reads a typed answer out of a finished document."""
-
-    def extract(self, markdown: str, schema: dict[str, Any]) -> Any: ...
 
 
 class Identities(Protocol):

@@ -67,7 +67,8 @@ class RefreshExecutor:
             result = self._read(model, progress)
         except Exception as error:
             logger.exception("the refresh of %s/%s failed", model.bank_id, model.mental_model_id)
-            result = RunFailed("unexpected_error", storable(f"{type(error).__name__}: {error}"))
+            told = storable(f"the memory could not be read: {type(error).__name__}: {error}")
+            result = RunFailed("retrieval_failed", told, transient=True)
         return self._run(model, progress, result)
 
     def _read(self, model: MentalModel, progress: _Progress) -> NothingToRead | Candidate | RunFailed:

@@ -7,28 +7,25 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Literal, assert_never
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from domain.event import Event, Recorded
 from domain.refusals import BankNotFound, Refusal
+from domain.value import Value
 
 STATE_VERSION = 1
 
 
-class Disposition(BaseModel):
+class Disposition(Value):
     """How the bank's mind reads: each trait from 1 to 5, 3 is neutral."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     skepticism: int = Field(default=3, ge=1, le=5)
     literalism: int = Field(default=3, ge=1, le=5)
     empathy: int = Field(default=3, ge=1, le=5)
 
 
-class Missions(BaseModel):
+class Missions(Value):
     """What the bank is for, in its owner's words: for answering, for reading facts, for observations."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     reflect: str | None = None
     retain: str | None = None
@@ -84,15 +81,11 @@ class BankDeleted(Event):
 BankEvent = BankOpened | BankRenamed | MissionsChanged | DispositionChanged | BankDeleted
 
 
-class NoBank(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class NoBank(Value):
     kind: Literal["absent"] = "absent"
 
 
-class Bank(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class Bank(Value):
     kind: Literal["present"] = "present"
     bank_id: str
     name: str

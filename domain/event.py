@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Literal
 from uuid import UUID, uuid5
 
-from pydantic import BaseModel, ConfigDict
+from domain.value import Value
 
 Actor = Literal["user", "worker", "cron", "consolidation", "retraction sweep", "system"]
 StreamKind = Literal["mental_model", "bank", "operation"]
@@ -21,11 +21,9 @@ STREAMS = UUID("5f4b2c1e-6a0d-4c38-9d55-70616c696d70")
 """Namespace of stream ids: a stream's id follows from its kind, bank and name."""
 
 
-class Event(BaseModel):
+class Event(Value):
     """A fact about an aggregate, in the past tense. `TOPIC` is its permanent name, `SCHEMA` the version of its shape;
     `UPCASTS[n]` turns a stored payload of shape n into shape n + 1."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     TOPIC: ClassVar[str]
     SCHEMA: ClassVar[int] = 1

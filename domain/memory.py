@@ -10,16 +10,11 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
-
 from domain.scope import EVERYTHING, FactType, Scope
+from domain.value import Value
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ExtractedFact(_Value):
+class ExtractedFact(Value):
     """A fact as an extractor reads it out of one item, before it is stored. All times are UTC-aware."""
 
     text: str
@@ -29,7 +24,7 @@ class ExtractedFact(_Value):
     entities: tuple[str, ...] = ()
 
 
-class Fact(_Value):
+class Fact(Value):
     """One stored version of a fact. `position` is where this version became valid in its bank."""
 
     id: UUID
@@ -51,7 +46,7 @@ class Fact(_Value):
     entities: tuple[str, ...] = ()
 
 
-class RetainItem(_Value):
+class RetainItem(Value):
     """One item of a retain request after its input was checked. `timestamp` None means "unset"."""
 
     content: str
@@ -64,14 +59,14 @@ class RetainItem(_Value):
     update_mode: Literal["replace", "append"] = "replace"
 
 
-class Window(_Value):
+class Window(Value):
     """Positions `(after, upto]` of one bank. A memory is inside when its current version became valid there."""
 
     after: int = 0
     upto: int
 
 
-class RecallQuery(_Value):
+class RecallQuery(Value):
     """What to look for: `limit` facts at most, `max_tokens` of text in all (None: no bound)."""
 
     bank_id: str
@@ -83,7 +78,7 @@ class RecallQuery(_Value):
     min_semantic: float = 0.3
 
 
-class RecallScores(_Value):
+class RecallScores(Value):
     """Why a fact was found: cosine similarity, keyword rank (None where that arm did not find it), fused score."""
 
     semantic: float | None = None
@@ -91,7 +86,7 @@ class RecallScores(_Value):
     final: float
 
 
-class RecalledFact(_Value):
+class RecalledFact(Value):
     fact: Fact
     scores: RecallScores
 

@@ -12,23 +12,18 @@ from datetime import datetime
 from typing import Annotated, ClassVar, Literal, assert_never
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from domain.event import Event, Recorded
 from domain.mental_model.record import FailureReason
 from domain.refusals import OperationEnded, OperationIdTaken, OperationNotFound, Refusal
 from domain.usage import ModelCall
+from domain.value import Value
 
 STATE_VERSION = 1
 
-OperationType = Literal["retain", "refresh_mental_model"]
 
-
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class RefreshAsked(_Value):
+class RefreshAsked(Value):
     """A refresh of one mental model; `mode` overrides its trigger for this run."""
 
     type: Literal["refresh_mental_model"] = "refresh_mental_model"
@@ -36,7 +31,7 @@ class RefreshAsked(_Value):
     mode: Literal["full"] | None = None
 
 
-class RetainAsked(_Value):
+class RetainAsked(Value):
     """A retain of items that wait in the inbox under the operation's id."""
 
     type: Literal["retain"] = "retain"
@@ -49,7 +44,7 @@ class RetainAsked(_Value):
 Work = Annotated[RefreshAsked | RetainAsked, Field(discriminator="type")]
 
 
-class RefreshDone(_Value):
+class RefreshDone(Value):
     """What a finished or failed attempt at a refresh came to."""
 
     type: Literal["refresh_mental_model"] = "refresh_mental_model"
@@ -58,7 +53,7 @@ class RefreshDone(_Value):
     content_length: int = 0
 
 
-class RetainDone(_Value):
+class RetainDone(Value):
     """What a finished retain read, and what that cost."""
 
     type: Literal["retain"] = "retain"
@@ -123,11 +118,11 @@ class OperationFailed(Event):
 OperationEvent = OperationRequested | OperationStarted | OperationRetryScheduled | OperationCompleted | OperationFailed
 
 
-class NoOperation(_Value):
+class NoOperation(Value):
     kind: Literal["absent"] = "absent"
 
 
-class Operation(_Value):
+class Operation(Value):
     kind: Literal["present"] = "present"
     bank_id: str
     operation_id: UUID

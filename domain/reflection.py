@@ -8,19 +8,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from domain.memory import RecalledFact
 from domain.usage import ModelCall
+from domain.value import Value
 
 ToolName = Literal["recall"]
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ReflectQuestion(_Value):
+class ReflectQuestion(Value):
     """The standing question a document answers, and the limits of the answer. `max_tokens` is the length aimed at."""
 
     name: str
@@ -31,7 +28,7 @@ class ReflectQuestion(_Value):
     """The document as it stands, for reference only; empty when there is none."""
 
 
-class ToolCall(_Value):
+class ToolCall(Value):
     """The mind asks for more. `query` is what to look for, `max_tokens` how much text it wants at most."""
 
     kind: Literal["tool_call"] = "tool_call"
@@ -41,7 +38,7 @@ class ToolCall(_Value):
     reason: str = ""
 
 
-class ToolResult(_Value):
+class ToolResult(Value):
     """What a tool gave for a call, in the order found."""
 
     call: ToolCall
@@ -49,7 +46,7 @@ class ToolResult(_Value):
     duration_ms: int = 0
 
 
-class Answer(_Value):
+class Answer(Value):
     """The document. `used` are ids of the facts it rests on, as the mind says; `raw` is its reply as it came."""
 
     kind: Literal["answer"] = "answer"
@@ -58,7 +55,7 @@ class Answer(_Value):
     raw: str = ""
 
 
-class NoAnswer(_Value):
+class NoAnswer(Value):
     """The mind looked and found nothing to say. `raw` is its reply as it came."""
 
     kind: Literal["no_answer"] = "no_answer"
@@ -69,7 +66,7 @@ class NoAnswer(_Value):
 Step = ToolCall | Answer | NoAnswer
 
 
-class Thought(_Value):
+class Thought(Value):
     """One step of a mind and the calls it cost."""
 
     step: Step

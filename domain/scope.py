@@ -11,6 +11,8 @@ from typing import Annotated, Literal, Self, assert_never
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
+from domain.value import Value
+
 TagsMatch = Literal["any", "all", "any_strict", "all_strict", "exact"]
 FactType = Literal["world", "experience", "observation"]
 FACT_TYPES: tuple[FactType, ...] = ("world", "experience", "observation")
@@ -27,8 +29,8 @@ DEEPEST_GROUP = 32
 """Levels of tag groups inside each other. What is deeper than some 200 levels could be stored, but not read again."""
 
 
-class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+class _Group(Value):
+    model_config = ConfigDict(populate_by_name=True)
 
     def children(self) -> tuple[TagGroup, ...]:
         return ()
@@ -112,11 +114,9 @@ TagOr.model_rebuild()
 TagNot.model_rebuild()
 
 
-class Scope(BaseModel):
+class Scope(Value):
     """What is readable. Empty `tags` are no filter in any mode but `exact`, where they ask for untagged memories;
     `tag_groups` are all required; `fact_types` None is all types."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     tags: tuple[str, ...] = ()
     tags_match: TagsMatch = "any"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pydantic import BaseModel, ConfigDict
+from domain.value import Value
 
 
-class ModelCall(BaseModel):
+class ModelCall(Value):
     """One call to a language or embedding model. Tokens as the endpoint counted them; `duration_ms` is wall time."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     purpose: str
     """What the call was for: `extract_facts`, `reflect_1`, `reflect_document`, `embed` ..."""
@@ -22,10 +20,8 @@ class ModelCall(BaseModel):
     duration_ms: int = 0
 
 
-class TokenUsage(BaseModel):
+class TokenUsage(Value):
     """Sum over calls, in the wire shape of the system of reference."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     input_tokens: int = 0
     output_tokens: int = 0

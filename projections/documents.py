@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +26,7 @@ from domain.mental_model.events import (
 )
 from domain.mental_model.record import RefreshRecord
 from projections.projection import Json, Projection, Query, Row, Statement
-from projections.reflect_response import reflect_response
+from projections.reflect_response import OF_ONE_RUN, UNANSWERED, kept_text, reflect_response
 
 DDL = """
 CREATE TABLE documents (
@@ -110,10 +111,9 @@ def project(recorded: Recorded) -> Iterable[Statement]:
         case ContentUnchanged() as event:
             yield _finished(recorded, event.record, reflect_response=Json(reflect_response(event)))
         case ContentPreservedNoNewFacts() as event:
-            yield _finished(recorded, event.record, _outcome=Json(_preserved(event.record)))
-        case RefreshFailedEmptyCandidate():
-            failed = {"outcome": "refresh_failed_empty_candidate", "refresh_skipped": "empty_candidate"}
-            yield _set(recorded, last_refresh_failed_at=at, _outcome=Json(failed))
+            yield _finished(recorded, event.record, _outcome=Json(kept_text(event)))
+        case RefreshFailedEmptyCandidate() as event:
+            yield _set(recorded, last_refresh_failed_at=at, _outcome=Json(kept_text(event)))
         case RefreshFailedError(transient=transient):
             yield _set(recorded) if transient else _set(recorded, last_refresh_failed_at=at)
         case ContentCleared():
@@ -122,11 +122,7 @@ def project(recorded: Recorded) -> Iterable[Statement]:
             yield Statement(f"DELETE FROM documents WHERE {_OLDER}", _key(recorded))
 
 
-def _preserved(record: RefreshRecord) -> dict[str, Any]:
-    skipped = {"reflect_skipped": record.reflect_skipped} if record.reflect_skipped else {}
-    return {"outcome": "content_preserved_no_new_facts", **skipped}
-
-
+_KEPT = f"(coalesce(reflect_response, '{json.dumps(UNANSWERED)}') - '{{{','.join(OF_ONE_RUN)}}}'::text[])"
 _OLDER = "bank_id = %(bank_id)s AND mental_model_id = %(mental_model_id)s AND version < %(version)s"
 
 
@@ -163,7 +159,7 @@ def _set(recorded: Recorded, _outcome: Json | None = None, **columns: Any) -> St
         assignments.append("last_memory_seen_at = greatest(last_memory_seen_at, %(last_memory_seen_at)s)")
     params = {**_key(recorded), **columns}
     if _outcome is not None:
-        assignments.append("reflect_response = coalesce(reflect_response, '{}') - 'refresh_skipped' || %(outcome)s")
+        assignments.append(f"reflect_response = {_KEPT} || %(outcome)s")
         params["outcome"] = _outcome
     sql = f"UPDATE documents SET {', '.join(['version = %(version)s', *assignments])} WHERE {_OLDER}"
     return Statement(sql, params)
@@ -181,7 +177,7 @@ def _finished(recorded: Recorded, record: RefreshRecord, **columns: Any) -> Stat
     )
 
 
-PROJECTION = Projection("documents", 1, "documents", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
+PROJECTION = Projection("documents", 2, "documents", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
 
 _METADATA = (
     "bank_id, mental_model_id, version, name, tags, created_at, last_refreshed_at, last_memory_seen_at,"

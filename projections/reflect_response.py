@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from domain.mental_model.events import RefreshOutcome
+from domain.event import Event
+from domain.mental_model.events import (
+    ContentPreservedNoNewFacts,
+    ContentUnchanged,
+    ContentWritten,
+    MentalModelCreated,
+    RefreshFailedEmptyCandidate,
+    RefreshOutcome,
+)
 from domain.mental_model.record import Evidence, RefreshRecord
 from domain.refresh import outcome_name
 
@@ -44,3 +52,36 @@ def reflect_response(outcome: RefreshOutcome) -> dict[str, Any]:
     if record.warnings:
         response["warnings"] = list(record.warnings)
     return response
+
+
+def kept_text(outcome: ContentPreservedNoNewFacts | RefreshFailedEmptyCandidate) -> dict[str, Any]:
+    """What a refresh that kept the document says of itself; the text and the evidence of the document stay."""
+    told: dict[str, Any] = {"outcome": outcome_name(outcome)}
+    if isinstance(outcome, RefreshFailedEmptyCandidate):
+        told["refresh_skipped"] = "empty_candidate"
+    elif outcome.record.reflect_skipped:
+        told["reflect_skipped"] = outcome.record.reflect_skipped
+    if outcome.record.warnings:
+        told["warnings"] = list(outcome.record.warnings)
+    return told
+
+
+UNANSWERED: dict[str, Any] = {"text": "", "based_on": based_on(()), "mental_models": []}
+"""Of a document that no refresh has written yet: the keys that are always there."""
+
+OF_ONE_RUN = ("refresh_skipped", "reflect_skipped", "warnings")
+"""Keys that say how the last run went; they do not outlive it."""
+
+
+def after(before: dict[str, Any] | None, event: Event) -> dict[str, Any] | None:
+    """The reflect response after one more event of a mental model; None until a refresh has ended."""
+    match event:
+        case MentalModelCreated():
+            return None
+        case ContentWritten() | ContentUnchanged():
+            return reflect_response(event)
+        case ContentPreservedNoNewFacts() | RefreshFailedEmptyCandidate():
+            kept = {key: value for key, value in (before or UNANSWERED).items() if key not in OF_ONE_RUN}
+            return {**kept, **kept_text(event)}
+        case _:
+            return before

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from application.command_handler import BANK, MENTAL_MODEL, OPERATION, Aggregate
+from application.aggregate import Aggregate
+from application.command_handler import BANK, MENTAL_MODEL, OPERATION
 from domain.bank import BankCommand
 from domain.event import Event
 from domain.mental_model.commands import Command

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from adapters.http import errors
 from adapters.http.backend import Api, Backend
-from adapters.http.fields import BankId, Offset
+from adapters.http.fields import AnyLimit, BankId, Offset
 from adapters.http.requests import BankRequest
 from adapters.http.responses import (
     BankListItem,
@@ -38,7 +38,7 @@ NO_SUCH_BANK = {"model": Problem, "description": "No such bank"}
 async def list_banks(
     api: Api,
     q: Annotated[str | None, Query(description="Part of the id or the name; upper and lower case are one.")] = None,
-    limit: Annotated[int, Query(ge=0, le=10_000)] = 100,
+    limit: AnyLimit = 100,
     offset: Offset = 0,
 ) -> Response:
     """The banks there are, by id."""

@@ -198,3 +198,5 @@ Entity = Annotated[str, StringConstraints(max_length=ENTITY_LENGTH), AfterValida
 
 TagFilter = Annotated[list[str] | None, Query(max_length=TAGS_AT_MOST)]
 Offset = Annotated[int, Query(ge=0, le=LAST_OFFSET)]
+AnyLimit = Annotated[int, Query(ge=0, le=LAST_OFFSET)]
+"""A limit that the contract does not bound; what PostgreSQL counts is the only bound left."""

@@ -7,11 +7,9 @@ from typing import Any
 from adapters.http.responses import EventResponse, HistoryEntry, MentalModelResponse
 from adapters.http.times import iso, iso_or_none
 from domain.event import Recorded
-from domain.mental_model.events import ContentPreservedNoNewFacts, ContentUnchanged, ContentWritten
 from domain.mental_model.state import MentalModel
-from projections import history
+from projections import history, reflect_response
 from projections.documents import Detail, DocumentRow
-from projections.reflect_response import reflect_response
 from projections.staleness import Staleness
 from projections.timeline import TimelineEntry
 
@@ -66,11 +64,13 @@ def as_it_was(model: MentalModel, version: int, events: list[Recorded], detail: 
 
 
 def _reflect_response_at(version: int, events: list[Recorded]) -> dict[str, Any] | None:
-    """What the newest finished refresh at or before a version answered."""
-    for recorded in reversed([each for each in events if each.version <= version]):
-        if isinstance(recorded.event, ContentWritten | ContentUnchanged | ContentPreservedNoNewFacts):
-            return reflect_response(recorded.event)
-    return None
+    """As it stood at a version: folded as the read model folds it, so that now and then are told alike."""
+    told: dict[str, Any] | None = None
+    for recorded in events:
+        if recorded.version > version:
+            break
+        told = reflect_response.after(told, recorded.event)
+    return told
 
 
 def _without_nulls(trigger: dict[str, Any] | None) -> dict[str, Any] | None:

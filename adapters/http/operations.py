@@ -24,7 +24,8 @@ from adapters.http.responses import (
 from adapters.http.times import iso, iso_or_none
 from adapters.http.wire_route import WireRoute
 from domain.operation import RefreshDone, Result
-from projections import operations
+from domain.refusals import BankNotFound
+from projections import banks, operations
 from projections.operations import OperationRow, Status
 
 _RESULT: TypeAdapter[Any] = TypeAdapter(Result)
@@ -48,11 +49,10 @@ async def list_operations(
     exclude_parents: bool = False,  # noqa: ARG001 - part of the contract; no operation here has children
 ) -> Response:
     """Operations of a bank, newest first."""
-    rows, total = await api.ask(
-        operations.page(bank_id, status=status, operation_type=type, limit=limit, offset=offset)
-    )
-    if not total:
-        await api.require_bank(bank_id)
+    asked = operations.page(bank_id, status=status, operation_type=type, limit=limit, offset=offset)
+    (rows, total), bank = await api.ask_both(asked, banks.find(bank_id))
+    if bank is None:  # operations outlive their bank, but not for those who ask
+        raise BankNotFound(bank_id)
     body = OperationsListResponse(
         bank_id=bank_id, total=total, limit=limit, offset=offset, operations=[_list_item(row) for row in rows]
     )
@@ -68,9 +68,10 @@ async def get_operation_status(api: Api, bank_id: BankId, operation_id: str, inc
         raise HTTPException(
             400, f"'{operation_id}' is not an operation id; it is the UUID that the request was answered with"
         ) from error
-    row = await api.ask(operations.find(bank_id, str(known_as)))
+    row, bank = await api.ask_both(operations.find(bank_id, str(known_as)), banks.find(bank_id))
+    if bank is None:
+        raise BankNotFound(bank_id)
     if row is None:
-        await api.require_bank(bank_id)
         return respond(UnknownOperation(operation_id=operation_id))
     body = OperationStatusResponse(
         **_shared(row),

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from adapters.http.backend import Api
-from adapters.http.fields import BankId, Offset
+from adapters.http.fields import AnyLimit, BankId, Offset
 from adapters.http.responses import ListTagsResponse, Problem, TagItem, respond
 from adapters.http.wire_route import WireRoute
 from adapters.postgres import memory_statistics
@@ -23,7 +23,7 @@ async def list_tags(
     bank_id: BankId,
     q: Annotated[str | None, Query(description="`*` stands for any characters; upper and lower case are one.")] = None,
     source: Literal["memories", "mental_models"] = "memories",
-    limit: Annotated[int, Query(ge=0, le=10_000)] = 100,
+    limit: AnyLimit = 100,
     offset: Offset = 0,
 ) -> Response:
     """Tags of memories or of mental models with how many bear them, the most frequent first."""

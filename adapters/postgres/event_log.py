@@ -7,7 +7,7 @@ positions become visible in commit order (docs/adr/0005).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -20,10 +20,13 @@ from pydantic import TypeAdapter, ValidationError
 from adapters.postgres import projector
 from adapters.postgres.database import Database, connection_of
 from adapters.postgres.event_mapper import to_recorded, to_stored
-from application.command_handler import Aggregate
+from application.aggregate import Aggregate
 from application.ports import Loaded, StreamAppend, Transaction
 from domain.event import Context, Recorded, StreamId
 from domain.refusals import StaleVersion
+
+WRITES_LOCK = 0x70616C77  # "palw"
+"""Held together by all commands under way, alone by a transaction that waits for them to end."""
 
 SNAPSHOT_EVERY = 50
 """A stream's state is kept at every so many events, so that folding a long stream reads few."""
@@ -100,11 +103,18 @@ class PostgresEventLog:
         return [to_recorded(each, each.id) for each in notifications]
 
     def lock(self, alone: Sequence[StreamId], shared: Sequence[StreamId], tx: Transaction) -> None:
-        """Advisory locks, taken in one order by everybody."""
-        keys = sorted(
-            [(_lock_key(stream), False) for stream in alone] + [(_lock_key(stream), True) for stream in shared]
-        )
+        """Advisory locks, taken in one order by everybody and before all other locks."""
+        streams = [(_lock_key(stream), False) for stream in alone] + [(_lock_key(stream), True) for stream in shared]
+        keys = [(WRITES_LOCK, True), *sorted(streams)]
         connection_of(tx).execute(_LOCK, ([key for key, _ in keys], [together for _, together in keys]))
+
+    def hold_off_writers(self, connection: Connection[DictRow]) -> None:
+        """Until the transaction on `connection` ends nothing is appended: commands under way have ended, others wait.
+
+        The table lock alone would come too late for a command that has read a read model and is about to append: it
+        would wait for the table, and a swap of read models for it."""
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (WRITES_LOCK,))
+        connection.execute("LOCK TABLE stored_events IN EXCLUSIVE MODE")
 
     def append(self, appends: Sequence[StreamAppend], context: Context, tx: Transaction) -> None:
         """Records events, folds read models and queues jobs, all in `tx`. Raises StaleVersion."""
@@ -155,7 +165,7 @@ def _snapshot_topic(kind: str, state_version: int) -> str:
 
 
 @contextmanager
-def _stale_version(appends: Sequence[StreamAppend]) -> Any:
+def _stale_version(appends: Sequence[StreamAppend]) -> Iterator[None]:
     try:
         yield
     except (errors.UniqueViolation, IntegrityError) as error:

@@ -11,11 +11,8 @@ from adapters.postgres import memory_recall
 from adapters.postgres.database import Database, connection_of
 from adapters.postgres.memory_recall import SearchVector
 from adapters.postgres.memory_write import MemoryWriter, lock_clock
-from adapters.postgres.vector_index import ensure_vector_index
 from application.ports import Identities, MemoryWrite, RetainedItem, Transaction
 from domain.memory import Fact, RecalledFact, RecallQuery
-
-__all__ = ["PostgresMemoryStore", "ensure_vector_index"]
 
 _TABLES_OF_A_BANK = ("fact_versions", "fact_vectors", "memory_documents", "memory_terms", "scope_clock")
 

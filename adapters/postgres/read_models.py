@@ -1,7 +1,7 @@
 """Read models as a whole: made at start, rebuilt from the log beside the live ones, compared, and swapped.
 
-A rebuild replays the log in batches into tables of a shadow schema while the service runs, catches up under the log's
-lock, compares, and swaps the tables in one transaction.
+A rebuild replays the log in batches into tables of a shadow schema while the service runs, catches up while
+writers wait, compares, and swaps the tables in one transaction.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class ReadModels:
             if progress is not None:
                 progress(events, _last_position(connection))
         with connection.transaction():
-            connection.execute("LOCK TABLE stored_events IN EXCLUSIVE MODE")
+            self._log.hold_off_writers(connection)
             _aim_at_shadow(connection)
             while batch := self._log.after(position, limit=BATCH):
                 _replay(connection, projections, batch)

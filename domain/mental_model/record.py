@@ -6,11 +6,10 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
-
 from domain.mental_model.trigger import RefreshMode
 from domain.scope import FactType, Scope
 from domain.usage import ModelCall
+from domain.value import Value
 
 FallbackReason = Literal[
     "no_baseline_content",
@@ -32,11 +31,7 @@ FailureReason = Literal[
 ]
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ResolvedScope(_Value):
+class ResolvedScope(Value):
     """The scope a run read, and the pages it kept out (itself always)."""
 
     scope: Scope
@@ -44,7 +39,7 @@ class ResolvedScope(_Value):
     exclude_mental_model_ids: tuple[str, ...] = ()
 
 
-class RefreshWindow(_Value):
+class RefreshWindow(Value):
     """Positions `(after, upto]` of the bank's clock; the times are those of the positions, for people.
 
     `watermark` is when the newest readable memory at or before `upto` was written; None when there is none."""
@@ -56,7 +51,7 @@ class RefreshWindow(_Value):
     watermark: datetime | None = None
 
 
-class Evidence(_Value):
+class Evidence(Value):
     """A fact version a document rests on, with its text as it was read."""
 
     fact_id: UUID
@@ -67,12 +62,12 @@ class Evidence(_Value):
     context: str | None = None
 
 
-class FactCount(_Value):
+class FactCount(Value):
     fact_type: FactType
     count: int
 
 
-class ToolCallRecord(_Value):
+class ToolCallRecord(Value):
     """One retrieval of a run, in order."""
 
     tool: str
@@ -84,7 +79,7 @@ class ToolCallRecord(_Value):
     iteration: int
 
 
-class RefreshRecord(_Value):
+class RefreshRecord(Value):
     """Everything a refresh outcome needs to be explained: modes, scope, window, evidence, replies, cost, engine."""
 
     requested_mode: RefreshMode

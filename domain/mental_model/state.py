@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Literal, assert_never
 
-from pydantic import BaseModel, ConfigDict
-
 from domain.event import Recorded
 from domain.mental_model.events import (
     ContentCleared,
@@ -27,22 +25,19 @@ from domain.mental_model.events import (
 from domain.mental_model.record import Evidence, RefreshRecord
 from domain.mental_model.trigger import Trigger
 from domain.scope import Scope, refresh_scope
+from domain.value import Value
 
 STATE_VERSION = 1
 """Version of the shape below: a snapshot of another version is ignored."""
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Absent(_Value):
+class Absent(Value):
     """Never created, or deleted."""
 
     kind: Literal["absent"] = "absent"
 
 
-class MentalModel(_Value):
+class MentalModel(Value):
     """A mental model as it stands. Times are shown, not compared; `covered` is a position of its bank's clock."""
 
     kind: Literal["present"] = "present"
@@ -101,12 +96,10 @@ def evolve(state: State, recorded: Recorded) -> State:
         case ContentPreservedNoNewFacts():
             kept = state.answered_query if state.content else event.record.source_query
             return _finished(state, event.record, recorded.occurred_at).model_copy(update={"answered_query": kept})
-        case RefreshFailedEmptyCandidate():
+        case RefreshFailedError(transient=True):
+            return state
+        case RefreshFailedEmptyCandidate() | RefreshFailedError():
             return state.model_copy(update={"last_refresh_failed_at": recorded.occurred_at})
-        case RefreshFailedError():
-            return (
-                state if event.transient else state.model_copy(update={"last_refresh_failed_at": recorded.occurred_at})
-            )
         case ContentCleared():
             return state.model_copy(
                 update={"content": "", "evidence": (), "answered_query": None, "last_refresh_failed_at": None}

@@ -1,4 +1,4 @@
-"""Refreshes in the background: every attempt ends in the log, and running an operation again does no harm."""
+"""Refreshes in the background: every attempt ends in the log, and is repeated when that may help."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from domain.mental_model.events import (
     ContentPreservedNoNewFacts,
     ContentUnchanged,
     ContentWritten,
-    MentalModelDeleted,
-    MentalModelRenamed,
     RefreshFailedEmptyCandidate,
     RefreshFailedError,
 )
@@ -29,8 +27,9 @@ from domain.operation import (
     RefreshAsked,
     RefreshDone,
 )
-from domain.reflection import Answer, NoAnswer, Step, ToolResult
+from domain.reflection import Answer, NoAnswer, Step
 from tests.support.examples import (
+    BANK,
     MENTAL_MODEL_STREAM,
     MODEL,
     NOW,
@@ -75,8 +74,9 @@ def test_a_refresh_is_completed_with_its_outcome() -> None:
 def test_the_outcome_and_the_end_of_the_operation_are_recorded_together() -> None:
     world = refreshing(RECALL, answer_from_all)
     world.works()
-    begun_for_start_and_end = 2
-    assert world.transactions.begun == begun_for_start_and_end
+    start_and_end = 2
+    assert (world.transactions.begun, world.transactions.committed) == (start_and_end, start_and_end)
+    assert world.log.locked[-1] == ((MENTAL_MODEL_STREAM, OPERATION_STREAM), ())
 
 
 def test_the_outcome_is_recorded_as_the_work_of_the_operation() -> None:
@@ -185,8 +185,9 @@ def test_a_refused_key_is_not_tried_again() -> None:
     ]
 
 
-def test_rs_03_a_failed_retrieval_keeps_the_document_and_is_retried() -> None:
-    world = World(RECALL).has_a_model(written(TEXT)).knows(BEGUN).is_asked_to_refresh()
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_rs_03_a_failed_retrieval_keeps_the_document_and_is_retried_whatever_the_mind(deterministic: bool) -> None:
+    world = World(RECALL, deterministic=deterministic).has_a_model(written(TEXT)).knows(BEGUN).is_asked_to_refresh()
     world.memory.broken = ConnectionError("the server closed the connection")
     world.works()
     outcome = world.document()[-1]
@@ -195,83 +196,36 @@ def test_rs_03_a_failed_retrieval_keeps_the_document_and_is_retried() -> None:
     assert isinstance(world.operation()[-1], OperationRetryScheduled)
 
 
-def test_an_operation_that_has_ended_is_left_alone() -> None:
-    world = refreshing(RECALL, answer_from_all)
-    world.works()
-    streams = {stream: list(events) for stream, events in world.log.streams.items()}
-    world.works()
-    assert world.log.streams == streams
-    assert len(world.policy.asked) == 2
-
-
-def test_an_operation_nobody_asked_for_is_left_alone() -> None:
-    world = World().has_a_model()
-    world.works()
-    assert world.operation() == []
-
-
-def test_an_attempt_that_was_killed_is_made_again() -> None:
-    world = refreshing(RECALL, answer_from_all)
-    world.log.record(OPERATION_STREAM, STARTED)
-    world.works()
-    assert world.operation()[2:] == [
-        OperationStarted(attempt=2),
-        OperationCompleted(result=RefreshDone(outcome="content_written", content_length=len(TEXT))),
-    ]
-
-
-def test_a_model_that_is_gone_fails_the_operation_for_good() -> None:
-    world = World().has_a_model(MentalModelDeleted()).knows(BEGUN).is_asked_to_refresh()
-    world.works()
-    end = world.operation()[-1]
-    assert isinstance(end, OperationFailed)
-    assert f"'{MODEL}' not found" in end.error_message
-
-
-def test_a_model_deleted_during_the_run_stays_deleted_and_the_operation_fails_for_good() -> None:
-    def deleted_meanwhile(results: Sequence[ToolResult]) -> Step:
-        world.log.record(MENTAL_MODEL_STREAM, MentalModelDeleted())
-        return answer_from_all(results)
-
-    world = refreshing(RECALL, deleted_meanwhile)
-    world.works()
-    assert world.document() == [created(), MentalModelDeleted()]
-    assert isinstance(world.operation()[-1], OperationFailed)
-
-
-def test_a_model_deleted_at_the_last_moment_is_not_written_to() -> None:
-    world = refreshing(RECALL, answer_from_all)
-    world.log.meanwhile.extend([lambda: None, lambda: world.log.record(MENTAL_MODEL_STREAM, MentalModelDeleted())])
-    world.works()
-    assert world.document() == [created(), MentalModelDeleted()]
-    assert isinstance(world.operation()[-1], OperationFailed)
-
-
-def test_a_conflict_decides_the_outcome_again_but_does_not_ask_the_mind_again() -> None:
-    world = refreshing(RECALL, answer_from_all)
-    world.log.meanwhile.extend(
-        [lambda: None, lambda: world.log.record(MENTAL_MODEL_STREAM, MentalModelRenamed(name="Most"))]
-    )
-    world.works()
-    assert kinds(world.document()) == [type(created()), MentalModelRenamed, ContentWritten]
-    assert kinds(world.operation()) == [OperationRequested, OperationStarted, OperationCompleted]
-    assert len(world.policy.asked) == 2
-
-
-def test_a_conflict_with_the_same_text_ends_as_unchanged() -> None:
-    world = refreshing(RECALL, answer_from_all)
-    world.log.meanwhile.extend([lambda: None, lambda: world.log.record(MENTAL_MODEL_STREAM, written(TEXT))])
-    world.works()
-    assert kinds(world.document()) == [type(created()), ContentWritten, ContentUnchanged]
-
-
-def test_an_unexpected_error_fails_the_attempt_on_record_and_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unexpected_error_of_a_mind_is_an_outcome_that_pauses_the_document(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     world = refreshing(ZeroDivisionError("bug"))
     with caplog.at_level(logging.ERROR):
         world.works()
+    outcome = world.document()[-1]
+    assert isinstance(outcome, RefreshFailedError)
+    assert (outcome.failure_reason, outcome.error_message) == ("unexpected_error", "ZeroDivisionError: bug")
+    assert world.mental_models.load(BANK, MODEL).model.last_refresh_failed_at == NOW
+    end = world.operation()[-1]
+    assert isinstance(end, OperationFailed)
+    assert end.result == RefreshDone(outcome="refresh_failed_error", failure_reason="unexpected_error")
+    assert "ZeroDivisionError: bug" in caplog.text
+
+
+def test_an_unexpected_error_beside_the_run_fails_the_attempt_on_record_and_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def unplugged() -> None:
+        raise OSError("disk full")
+
+    world = refreshing(RECALL, answer_from_all)
+    world.log.meanwhile.extend([lambda: None, unplugged])
+    with caplog.at_level(logging.ERROR):
+        world.works()
+    assert world.document() == [created()]
     retry = world.operation()[-1]
     assert isinstance(retry, OperationRetryScheduled)
-    assert retry.error_message == "ZeroDivisionError: bug"
+    assert retry.error_message == "OSError: disk full"
     assert str(OPERATION) in caplog.text
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
 from application.reflect import CANDIDATES, ITERATIONS, Readable, Reflection, Reflector
@@ -169,6 +171,32 @@ def test_a_step_may_cost_several_calls() -> None:
     assert [each.purpose for each in Reflecting(again).reflect().calls] == ["reflect_1", "reflect_1_again"]
 
 
-def test_a_mistake_in_our_own_code_is_not_hidden_as_a_failed_mind() -> None:
-    with pytest.raises(ZeroDivisionError):
-        Reflecting(ZeroDivisionError("bug")).reflect()
+def test_a_mistake_in_our_own_code_is_a_result_and_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        reflection = Reflecting(RECALL, ZeroDivisionError("bug")).reflect()
+    assert reflection.result == RunFailed("unexpected_error", "ZeroDivisionError: bug")
+    assert [each.purpose for each in reflection.calls] == ["reflect_1", "embed"]
+    assert "Traceback" in caplog.text
+
+
+UNSTORABLE, STORABLE = "a\x00b \ud83d c", "ab \ufffd c"
+
+
+def test_what_a_mind_says_can_be_stored() -> None:
+    answered = Reflecting(Answer(markdown=UNSTORABLE, used=())).reflect()
+    assert answered.result == Candidate(STORABLE)
+    unanswered = Reflecting(NoAnswer(reason=UNSTORABLE)).reflect()
+    assert unanswered.result == RunFailed("no_answer", STORABLE)
+
+
+def test_what_a_failure_says_can_be_stored() -> None:
+    assert Reflecting(unusable(UNSTORABLE)).reflect().result == RunFailed("unexpected_error", STORABLE)
+    assert Reflecting(ValueError(UNSTORABLE)).reflect().result == RunFailed(
+        "unexpected_error", f"ValueError: {STORABLE}"
+    )
+    broken = Reflecting(RECALL)
+    broken.memory.broken = ConnectionError(UNSTORABLE)
+    assert broken.reflect().result == RunFailed("retrieval_failed", f"recall failed: ConnectionError: {STORABLE}")
+    broken = Reflecting(RECALL)
+    broken.embedder.broken = unusable(UNSTORABLE)
+    assert broken.reflect().result == RunFailed("retrieval_failed", f"recall failed: {STORABLE}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ from domain.memory import RetainItem
 from domain.mental_model.record import FactCount, ResolvedScope
 from domain.mental_model.state import MentalModel
 from domain.mental_model.trigger import Trigger
-from domain.reflection import Step, ToolResult
+from domain.reflection import Answer, Step, ToolResult
 from domain.refresh import (
     DELTA_ANSWERED_AS_FULL,
     NOTHING_READABLE,
@@ -229,6 +230,39 @@ def test_a_failed_mind_is_a_failed_run_whose_calls_are_counted() -> None:
     assert run.result == RunFailed("unexpected_error", "the endpoint answered 500", transient=True)
     assert [each.purpose for each in run.record.calls] == ["reflect_1", "embed", "failed"]
     assert run.record.raw_reply == "<html>"
+
+
+def test_a_memory_that_cannot_be_read_is_a_failed_run_with_a_record(caplog: pytest.LogCaptureFixture) -> None:
+    def breaks() -> None:
+        raise ConnectionError("the server closed \x00 the connection")
+
+    world = World().knows(BEGUN)
+    world.memory.meanwhile.append(breaks)
+    with caplog.at_level(logging.ERROR):
+        run = refresh(world, content="Text.\n", trigger=Trigger(mode="delta"), answered_query=QUESTION)
+    told = "the memory could not be read: ConnectionError: the server closed  the connection"
+    assert run.result == RunFailed("retrieval_failed", told, transient=True)
+    record = run.record
+    assert (record.requested_mode, record.source_query, record.warnings) == (
+        "delta",
+        QUESTION,
+        (DELTA_ANSWERED_AS_FULL,),
+    )
+    assert (record.window.upto, record.window.watermark, record.calls, record.candidate) == (0, None, (), "")
+    assert f"{BANK}/{MODEL}" in caplog.text
+
+
+def test_an_unexpected_error_of_the_mind_is_a_failed_run_with_what_was_read_before() -> None:
+    run = refresh(World(RECALL, ZeroDivisionError("bug")).knows(BEGUN))
+    assert run.result == RunFailed("unexpected_error", "ZeroDivisionError: bug")
+    assert [each.purpose for each in run.record.calls] == ["reflect_1", "embed"]
+    assert (run.record.window.upto, len(run.record.tool_calls)) == (1, 1)
+
+
+def test_a_reply_can_be_stored_with_its_run() -> None:
+    mind_said = Answer(markdown="a\x00b", used=(), raw='{"markdown": "a\x00b \ud83d"}')
+    run = refresh(World(mind_said).knows(BEGUN))
+    assert (run.record.candidate, run.record.raw_reply) == ("ab", '{"markdown": "ab \ufffd"}')
 
 
 def test_a_model_of_another_bank_reads_its_own_bank() -> None:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from application.command_handler import Aggregate
+from application.aggregate import Aggregate
 from application.ports import (
     Loaded,
     MemoryWrite,

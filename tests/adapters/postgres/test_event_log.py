@@ -7,6 +7,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from psycopg.errors import LockNotAvailable
 
 from adapters.app import Service
 from application.command_handler import BANK, CommandHandler, Step, bank_stream, mental_model_stream
@@ -86,22 +87,56 @@ def test_of_two_writers_at_one_version_one_is_refused(service: Service) -> None:
     assert service.log.load(BANK, bank_stream("b")).version == 2
 
 
-def test_many_writers_of_one_stream_all_get_through_by_deciding_again(service: Service) -> None:
+def test_many_writers_of_one_stream_all_get_through(service: Service) -> None:
+    """More of them than there are connections: whoever waits for the stream needs no second one."""
+    writers = 24
+    assert service.database.pool.max_size < writers
     handler = CommandHandler(service.log, service.database)
+    all_ready = threading.Barrier(writers)
 
     def rename(number: int) -> None:
         command = PutBank("b", name=f"name {number}")
+        all_ready.wait(timeout=30)
         handler.execute(context(service), Step(BANK, bank_stream("b"), command))
 
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(rename, range(12)))
+    with ThreadPoolExecutor(writers) as pool:
+        list(pool.map(rename, range(writers)))
     state = service.log.load(BANK, bank_stream("b"))
     assert isinstance(state.state, Bank)
     recorded = service.log.events(bank_stream("b"))
-    assert [each.version for each in recorded] == list(range(1, len(recorded) + 1))
+    assert [each.version for each in recorded] == list(range(1, writers + 1))
+    assert isinstance(recorded[0].event, BankOpened)
+    renames = [each.event for each in recorded[1:]]
+    assert len({event.name for event in renames if isinstance(event, BankRenamed)}) == writers - 1
     served = service.reader.ask(banks.find("b"))
     assert served is not None
     assert served.name == state.state.name
+
+
+def test_many_writers_of_different_streams_of_a_new_bank_open_it_once(service: Service) -> None:
+    writers = 24
+    all_ready = threading.Barrier(writers)
+
+    def make(number: int) -> None:
+        all_ready.wait(timeout=30)
+        create(service, "b", f"team-{number}")
+
+    with ThreadPoolExecutor(writers) as pool:
+        list(pool.map(make, range(writers)))
+    assert len(service.log.events(bank_stream("b"))) == 1
+    assert len(service.reader.ask(documents.ids("b"))) == writers
+    assert jobs(service) == writers
+
+
+def test_a_shared_stream_is_held_by_several_at_once_and_alone_by_none_of_them(service: Service) -> None:
+    with service.database.begin() as one, service.database.begin() as other, service.database.begin() as third:
+        service.log.lock([], [bank_stream("b")], one)
+        other.connection.execute("SET LOCAL lock_timeout = '5s'")
+        service.log.lock([], [bank_stream("b")], other)
+        third.connection.execute("SET LOCAL lock_timeout = '10ms'")
+        with pytest.raises(LockNotAvailable), third.connection.transaction():
+            service.log.lock([bank_stream("b")], [], third)
+        service.log.lock([bank_stream("another")], [], third)
 
 
 def test_a_long_stream_is_read_from_its_snapshot(service: Service) -> None:

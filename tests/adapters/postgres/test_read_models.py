@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from adapters.app import Service
 from adapters.postgres import projector
+from adapters.postgres.retain_inbox import PostgresRetainInbox
 from adapters.verification import verify
+from application.banks import Banks
+from application.command_handler import CommandHandler
+from application.ports import Transaction
+from domain.bank import Missions
 from domain.mental_model.trigger import Trigger
-from projections import documents, history, staleness
+from projections import banks, documents, history, operations, staleness, timeline
 from projections.registry import PROJECTIONS
+from tests.support.eventually import eventually
 from tests.support.services import context, retain, run_pending
+
+
+def create(service: Service, bank_id: str, name: str, tags: tuple[str, ...] = ()) -> None:
+    service.mental_models.create(
+        context(service),
+        bank_id,
+        mental_model_id=name,
+        name=name,
+        source_query=f"What about {name}?",
+        tags=tags,
+        max_tokens=1024,
+        trigger=Trigger(),
+    )
 
 
 def a_history_of_everything(service: Service) -> None:
@@ -21,28 +42,17 @@ def a_history_of_everything(service: Service) -> None:
     models = service.mental_models
     policy: Any = service.minds.policy
 
-    def create(bank_id: str, name: str, tags: tuple[str, ...] = ()) -> None:
-        models.create(
-            context(service),
-            bank_id,
-            mental_model_id=name,
-            name=name,
-            source_query=f"What about {name}?",
-            tags=tags,
-            max_tokens=1024,
-            trigger=Trigger(),
-        )
-
-    create("a", "empty")
+    create(service, "a", "empty")
     run_pending(service, "a")
     retain(service, "a", "The team about ships meets on Mondays.", "Ships are painted about white.")
     for name in ("ships", "gone", "failing"):
-        create("a", name)
+        create(service, "a", name)
     run_pending(service, "a")
     retain(service, "a", "Ships sail about May.", tags=("sea",))
-    for mode in (None, "full"):
-        models.refresh(context(service), "a", "ships", mode)  # type: ignore[arg-type]
-        run_pending(service, "a")
+    models.refresh(context(service), "a", "ships")
+    run_pending(service, "a")
+    models.refresh(context(service), "a", "ships", "full")
+    run_pending(service, "a")
     policy.says = " \n"
     models.refresh(context(service), "a", "failing")
     run_pending(service, "a")
@@ -53,11 +63,11 @@ def a_history_of_everything(service: Service) -> None:
     run_pending(service, "a")
     models.clear(context(service), "a", "failing")
     models.delete(context(service), "a", "gone")
-    create("a", "gone")
+    create(service, "a", "gone")
     models.refresh(context(service), "a", "gone")
     models.delete(context(service), "a", "gone")
     run_pending(service, "a")
-    create("b", "other")
+    create(service, "b", "other")
     service.memories.retain_later(context(service), "b", [])
     run_pending(service, "b")
     service.banks.delete(context(service), "b")
@@ -69,7 +79,7 @@ def rows(service: Service) -> dict[str, list[Any]]:
     with service.database.connection() as connection:
         for projection in PROJECTIONS:
             order = ", ".join(projection.keys)
-            found[projection.name] = connection.execute(f"SELECT * FROM {projection.table} ORDER BY {order}").fetchall()  # type: ignore[arg-type]
+            found[projection.name] = connection.execute(f"SELECT * FROM {projection.table} ORDER BY {order}").fetchall()  # type: ignore[arg-type]  # names of our own
     return found
 
 
@@ -80,10 +90,13 @@ def test_rebuilt_equals_incremental(service: Service) -> None:
 
     with service.database.connection() as connection:
         for projection in PROJECTIONS:
-            connection.execute(f"TRUNCATE {projection.table}")  # type: ignore[arg-type]
+            connection.execute(f"TRUNCATE {projection.table}")  # type: ignore[arg-type]  # names of our own
     rebuilt = service.read_models.rebuild()
 
     assert rows(service) == before
+    with service.database.connection() as connection:
+        left = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE '%shadow%'").fetchall()
+    assert left == []
     assert all(each.missing == each.rows for each in rebuilt.comparisons)
     assert verify(service.log, service.reader).differences == ()
 
@@ -93,7 +106,7 @@ def test_every_event_twice_changes_nothing(service: Service) -> None:
     before = rows(service)
     with service.database.begin() as tx:
         for projection in PROJECTIONS:
-            tx.connection.execute(f"TRUNCATE {projection.table}")  # type: ignore[arg-type]
+            tx.connection.execute(f"TRUNCATE {projection.table}")  # type: ignore[arg-type]  # names of our own
         for recorded in service.log.after(0, limit=10_000):
             for projection in PROJECTIONS:
                 for _ in range(2):
@@ -126,16 +139,8 @@ def test_a_broken_read_model_never_blocks_a_write_and_a_rebuild_heals_it(
     with service.database.connection() as connection:
         connection.execute("ALTER TABLE history DROP COLUMN kind")
 
-    service.mental_models.create(
-        context(service),
-        "a",
-        mental_model_id="ships",
-        name="Ships",
-        source_query="Which colour have ships?",
-        tags=(),
-        max_tokens=1024,
-        trigger=Trigger(),
-    )
+    create(service, "a", "ships")
+    created = service.log.after(0, limit=100)[-2]
     run_pending(service, "a")
 
     served = service.reader.ask(documents.find("a", "ships"))
@@ -146,10 +151,17 @@ def test_a_broken_read_model_never_blocks_a_write_and_a_rebuild_heals_it(
     assert "kind" in (broken["history"] or "")
     assert "palimpsest rebuild history" in caplog.text
 
+    with service.database.connection() as connection:
+        aside = connection.execute("SELECT name, set_aside_position FROM read_models WHERE set_aside_at IS NOT NULL")
+        assert aside.fetchall() == [{"name": "history", "set_aside_position": created.position}]
+    assert caplog.text.count("was set aside") == 1, "what is set aside gets no more events"
+
     service.read_models.rebuild()
     assert not [each for each in service.read_models.states() if each.error]
+    service.mental_models.clear(context(service), "a", "ships")
     entries = service.reader.ask(history.entries("a", "ships", per_kind=10))
-    assert [(each.kind, each.previous_content) for each in entries] == [("version", "")]
+    assert [each.kind for each in entries] == ["cleared", "version"]
+    assert all(each.same for each in service.read_models.rebuild(check_only=True).comparisons)
 
 
 def test_a_read_model_of_another_version_is_rebuilt_at_start(service: Service) -> None:
@@ -186,35 +198,25 @@ def test_a_rebuild_beside_writers_loses_nothing(service: Service) -> None:
     assert service.mental_models.load("a", "ships").model.name.startswith("name ")
 
 
-def test_a_late_commit_is_read_by_the_next_refresh_and_makes_the_document_stale(service: Service) -> None:
+def test_a_late_commit_is_read_by_the_next_refresh_and_makes_the_document_stale(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Spec 07 item 29, case WS-01: a retain commits after a refresh took its snapshot, with an older time."""
     retain(service, "a", "Ships are white.")
-    service.mental_models.create(
-        context(service),
-        "a",
-        mental_model_id="ships",
-        name="Ships",
-        source_query="What about ships?",
-        tags=(),
-        max_tokens=1024,
-        trigger=Trigger(),
-    )
+    create(service, "a", "ships")
     taken = threading.Event()
     refreshed = threading.Event()
 
-    def late() -> None:
-        original = service.memory.write
+    write = service.memory.write
 
-        def slow_write(*arguments: Any, **named: Any) -> Any:
-            written = original(*arguments, **named)
-            taken.set()
-            assert refreshed.wait(timeout=30)
-            return written
+    def slow_write(*arguments: Any, **named: Any) -> Any:
+        written = write(*arguments, **named)
+        taken.set()
+        assert refreshed.wait(timeout=30)
+        return written
 
-        service.memories._memory = _with_write(service.memory, slow_write)
-        retain(service, "a", "Ships sail in May.")
-
-    retaining = threading.Thread(target=late)
+    monkeypatch.setattr(service.memory, "write", slow_write)
+    retaining = threading.Thread(target=retain, args=(service, "a", "Ships sail in May."))
     retaining.start()
     assert taken.wait(timeout=30)
     run_pending(service, "a")
@@ -234,15 +236,128 @@ def test_a_late_commit_is_read_by_the_next_refresh_and_makes_the_document_stale(
     assert not service.reader.ask(staleness.of_models("a", ["ships"]))["ships"].is_stale
 
 
-class _Delegating:
-    def __init__(self, inner: Any, write: Any) -> None:
-        self._inner = inner
-        self.write = write
+def test_a_rebuild_and_a_command_that_has_read_a_read_model_do_not_wait_for_each_other(service: Service) -> None:
+    create(service, "a", "ships")
+    with ThreadPoolExecutor(1) as beside:
+        rebuilding: list[Any] = []
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
+        def mental_models_of(bank_id: str, tx: Transaction | None) -> Sequence[str]:
+            models = service.reader.ask(documents.ids(bank_id), tx)
+            if tx is not None and not rebuilding:
+                rebuilding.append(beside.submit(service.read_models.rebuild))
+                eventually(lambda: someone_waits_for_a_lock(service))
+            return models
+
+        handler = CommandHandler(service.log, service.database)
+        inbox = PostgresRetainInbox(service.database)
+        Banks(handler, service.log, service.memory, inbox, mental_models_of).delete(context(service), "a")
+        assert rebuilding[0].result(timeout=30).swapped
+    assert service.reader.ask(banks.find("a")) is None
+    assert all(each.same for each in service.read_models.rebuild(check_only=True).comparisons)
 
 
-def _with_write(memory: Any, write: Any) -> Any:
-    """A memory store whose write is held open after its rows are in, before its transaction commits."""
-    return _Delegating(memory, write)
+def someone_waits_for_a_lock(service: Service) -> bool:
+    with service.database.connection() as connection:
+        row = connection.execute(
+            "SELECT EXISTS (SELECT FROM pg_stat_activity"
+            " WHERE datname = current_database() AND wait_event_type = 'Lock') AS waits"
+        ).fetchone()
+    return bool(row and row["waits"])
+
+
+def test_statements_prepared_before_a_rebuild_answer_after_it(service: Service) -> None:
+    a_history_of_everything(service)
+    queries: list[Any] = [
+        banks.page(None, 10, 0),
+        documents.page("a", tags=[], match="any", detail="full", limit=10, offset=0),
+        staleness.of_models("a", ["ships"]),
+        operations.counts("a"),
+        history.entries("a", "ships", per_kind=10),
+    ]
+    with service.database.connection() as connection:
+
+        def answers() -> list[Any]:
+            return [each.read(connection.execute(each.sql, each.params, prepare=True).fetchall()) for each in queries]
+
+        before = answers()
+        service.read_models.rebuild()
+        assert answers() == before
+
+
+def test_what_happens_to_one_model_leaves_the_others_alone(service: Service) -> None:
+    """Other models of the bank, and those of the same name in other banks."""
+    for bank_id, name in (("a", "ships"), ("a", "boats"), ("b", "ships")):
+        retain(service, bank_id, f"The {name} are white.")
+        create(service, bank_id, name)
+        run_pending(service, bank_id)
+    before = {name: [row for row in found if is_of_another(row)] for name, found in rows(service).items()}
+    assert all(before[name] for name in before), "every read model must know the others"
+
+    service.mental_models.change(
+        context(service),
+        "a",
+        "ships",
+        name="S",
+        source_query="Q?",
+        tags=("t",),
+        max_tokens=512,
+        trigger={"mode": "delta"},
+    )
+    service.mental_models.refresh(context(service), "a", "ships")
+    run_pending(service, "a")
+    service.mental_models.clear(context(service), "a", "ships")
+    service.mental_models.delete(context(service), "a", "ships")
+
+    after = {name: [row for row in found if is_of_another(row)] for name, found in rows(service).items()}
+    assert after == before
+
+
+def is_of_another(row: Any) -> bool:
+    return (row["bank_id"], row.get("mental_model_id", "ships")) not in (("a", "ships"), ("a", None))
+
+
+def test_a_cleared_document_rests_on_nothing_and_a_corrected_fact_makes_only_its_documents_stale(
+    service: Service,
+) -> None:
+    retain(service, "a", "Ships are white.", document_id="ships")
+    for name in ("ships", "cleared"):
+        create(service, "a", name)
+    run_pending(service, "a")
+    service.mental_models.clear(context(service), "a", "cleared")
+    retain(service, "a", "Boats are red.", tags=("boats",))
+    create(service, "a", "white-ships")
+    run_pending(service, "a")
+    retain(service, "a", "Ships are blue.", document_id="ships")
+
+    found = service.reader.ask(staleness.of_models("a", ["ships", "cleared", "white-ships"]))
+    assert {name: each.reasons for name, each in found.items()} == {
+        "ships": ("new_memories", "evidence_changed"),
+        "cleared": ("new_memories",),
+        "white-ships": ("new_memories", "evidence_changed"),
+    }
+    service.mental_models.refresh(context(service), "a", "ships")
+    run_pending(service, "a")
+    found = service.reader.ask(staleness.of_models("a", ["ships", "white-ships"]))
+    assert {name: each.reasons for name, each in found.items()} == {
+        "ships": (),
+        "white-ships": ("new_memories", "evidence_changed"),
+    }
+
+
+def test_a_page_of_the_timeline_begins_with_the_oldest(service: Service) -> None:
+    create(service, "a", "ships")
+    for number in range(4):
+        service.mental_models.change(context(service), "a", "ships", name=f"name {number}")
+    first, total = service.reader.ask(timeline.page("a", "ships", 2, 0))
+    second, _ = service.reader.ask(timeline.page("a", "ships", 2, 2))
+    beyond, still = service.reader.ask(timeline.page("a", "ships", 2, 9))
+    assert [each.version for each in (*first, *second)] == [1, 2, 3, 4]
+    assert (total, beyond, still) == (5, [], 5)
+
+
+def test_a_bank_is_found_by_any_part_of_its_id_or_name_whatever_the_case(service: Service) -> None:
+    service.banks.put(context(service), "Harbour", "The North Quay", Missions(), None)
+    service.banks.put(context(service), "other", "100%", Missions(), None)
+    for asked, expected in (("harb", ["Harbour"]), ("NORTH q", ["Harbour"]), ("%", ["other"]), ("x", [])):
+        found, total = service.reader.ask(banks.page(asked, 10, 0))
+        assert ([each.bank_id for each in found], total) == (expected, len(expected))

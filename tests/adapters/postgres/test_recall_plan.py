@@ -11,9 +11,9 @@ import pytest
 
 from adapters.postgres import recall_plan, vector_index
 from adapters.postgres.database import Database
-from adapters.postgres.memory_store import ensure_vector_index
 from adapters.postgres.recall_plan import RecallPlan, plan_recall
 from adapters.postgres.scope_sql import ScopeCondition
+from adapters.postgres.vector_index import ensure_vector_index
 from domain.memory import RecallQuery, Window
 from domain.scope import Scope
 from tests.support.eventually import eventually
