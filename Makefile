@@ -45,11 +45,12 @@ clean:
 	rm -rf $(VENV) build *.egg-info
 
 $(VENV)/.created:
-	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another with PYTHON=...")'
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another with PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
 $(VENV)/.installed: $(VENV)/.created requirements.lock pyproject.toml
+	@echo "Installing into $(VENV), once; this takes about half a minute."
 	$(BIN)/pip install -q --disable-pip-version-check -r requirements.lock
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps -e .
 	touch $@

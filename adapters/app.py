@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import logging
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-
-import psycopg
 
 from adapters.clock import RandomIdentities, SystemClock
 from adapters.jobs import JobQueue, JobWorker
@@ -20,7 +16,7 @@ from adapters.postgres.memory_store import PostgresMemoryStore
 from adapters.postgres.read_models import ReadModels
 from adapters.postgres.reader import AsyncReader, Reader
 from adapters.postgres.retain_inbox import PostgresRetainInbox
-from adapters.postgres.vector_index import ensure_vector_index
+from adapters.postgres.vector_index import keep_vector_index
 from adapters.settings import Settings
 from application.background import BackgroundWork, RetryPolicy
 from application.banks import Banks
@@ -34,10 +30,8 @@ from projections import documents
 
 logger = logging.getLogger(__name__)
 
-CONNECTIONS_OF_COMMANDS = 8
+CONNECTIONS_OF_COMMANDS = 16
 """Connections for commands, beside one for each operation that runs at the same time."""
-INDEX_SECONDS = 600
-"""How often it is looked whether a bank has grown enough for a vector index."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +67,10 @@ class Service:
         """A reader for an event loop; open it there."""
         return AsyncReader(self.conninfo)
 
+    def keep_vector_index(self) -> None:
+        """Builds the vector index beside the running service, now or when a bank has grown enough to need it."""
+        keep_vector_index(self.conninfo, lambda: self.embedder.dimensions)
+
     def worker(self) -> JobWorker:
         return JobWorker(self.conninfo, self.background.run, concurrency=self.settings.worker_concurrency)
 
@@ -95,7 +93,9 @@ def build(
     database.open()
     log = PostgresEventLog(database, JobQueue().queue_jobs)
     reader = Reader(database)
-    memory = PostgresMemoryStore(database, identities, embedding_model=embedder.model, dimensions=embedder.dimensions)
+    memory = PostgresMemoryStore(
+        database, identities, embedding_model=embedder.model, dimensions=lambda: embedder.dimensions
+    )
     inbox = PostgresRetainInbox(database)
     handler = CommandHandler(log, database)
     banks = Banks(handler, log, memory, inbox, lambda bank_id, tx: reader.ask(documents.ids(bank_id), tx))
@@ -121,21 +121,6 @@ def build(
         memories=memories,
         background=background,
     )
-
-
-def keep_vector_index(service: Service) -> None:
-    """Builds the vector index beside the running service, now or when a bank has grown enough to need it."""
-
-    def keep() -> None:
-        while True:
-            try:
-                with psycopg.connect(service.conninfo, autocommit=True) as connection:
-                    ensure_vector_index(connection, service.embedder.dimensions)
-            except psycopg.Error as error:
-                logger.warning("the vector index could not be looked after: %s", error)
-            time.sleep(INDEX_SECONDS)
-
-    threading.Thread(target=keep, name="vector index", daemon=True).start()
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from typing import Self
+from urllib.parse import urlsplit
 
 import platformdirs
 from pydantic import AliasChoices, Field, SecretStr, model_validator
@@ -20,6 +21,14 @@ def default_data_dir() -> Path:
 
 def _names(name: str, *reference: str) -> AliasChoices:
     return AliasChoices(f"PALIMPSEST_{name}", *(f"HINDSIGHT_API_{each}" for each in reference))
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number
+        return False
 
 
 class Settings(BaseSettings):
@@ -70,6 +79,14 @@ class Settings(BaseSettings):
             raise ValueError(
                 "PALIMPSEST_EMBEDDINGS_BASE_URL is set without PALIMPSEST_EMBEDDINGS_MODEL; name the model"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _an_endpoint_is_a_web_address(self) -> Self:
+        for name, url in (("LLM", self.llm_base_url), ("EMBEDDINGS", self.embeddings_base_url)):
+            if url is not None and not _is_web_address(url):
+                # Not shown: it may hold credentials.
+                raise ValueError(f"PALIMPSEST_{name}_BASE_URL is no address such as http://localhost:11434/v1")
         return self
 
     @property

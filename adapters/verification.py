@@ -8,10 +8,10 @@ from itertools import zip_longest
 
 from adapters.postgres.event_log import PostgresEventLog
 from adapters.postgres.reader import Reader
+from domain.digest import sha256_of
 from domain.event import Recorded, StreamId
 from domain.mental_model.events import ContentWritten
 from domain.mental_model.state import Absent, MentalModel, State, evolve
-from domain.refresh import sha256_of
 from projections import documents
 from projections.documents import DocumentRow
 

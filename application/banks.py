@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from application.command_handler import (
@@ -16,7 +16,7 @@ from application.command_handler import (
     mental_model_stream,
 )
 from application.ports import EventLog, MemoryStore, RetainInbox, Transaction
-from domain.bank import Bank, BankState, DeleteBank, Disposition, Missions, PutBank
+from domain.bank import Bank, BankState, DeleteBank, Missions, PutBank
 from domain.event import Context
 from domain.mental_model.commands import DeleteMentalModel
 from domain.refusals import BankNotFound, MentalModelNotFound, StaleVersion
@@ -44,10 +44,10 @@ class Banks:
         self._mental_models_of = mental_models_of
 
     def put(
-        self, context: Context, bank_id: str, name: str | None, missions: Missions, disposition: Disposition | None
+        self, context: Context, bank_id: str, name: str | None, missions: Missions, traits: Mapping[str, int]
     ) -> Bank:
         """Creates or updates; what is not given stays."""
-        command = PutBank(bank_id, name, missions, disposition)
+        command = PutBank(bank_id, name, missions, traits)
         (done,) = self._handler.execute(context, Step(BANK, bank_stream(bank_id), command))
         state: BankState = done.state
         if not isinstance(state, Bank):

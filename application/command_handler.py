@@ -77,6 +77,11 @@ def open_bank(bank_id: str) -> Step:
     return Step(BANK, bank_stream(bank_id), bank.OpenBank(bank_id), shared=True)
 
 
+def require_bank(bank_id: str) -> Step:
+    """The bank is there; refused with BankNotFound when it is not."""
+    return Step(BANK, bank_stream(bank_id), bank.RequireBank(bank_id), shared=True)
+
+
 Within = Callable[[Transaction, tuple[Done, ...]], Any]
 
 

@@ -9,15 +9,15 @@ from uuid import UUID
 
 from application.command_handler import (
     ATTEMPTS,
-    BANK,
     OPERATION,
     CommandHandler,
     Done,
     Step,
-    bank_stream,
     open_bank,
     operation_stream,
+    require_bank,
 )
+from application.document_turns import DocumentTurns
 from application.ports import (
     EmbeddedFact,
     Embedder,
@@ -30,11 +30,10 @@ from application.ports import (
     RetainInbox,
     Transaction,
 )
-from domain.bank import RequireBank
+from domain.digest import sha256_of
 from domain.event import Context
 from domain.memory import ExtractedFact, RecalledFact, RecallQuery, RetainItem
 from domain.operation import RequestOperation, RetainAsked
-from domain.refresh import sha256_of
 from domain.refusals import StaleVersion
 from domain.usage import ModelCall
 
@@ -87,6 +86,7 @@ class Memories:
         self._extractor = extractor
         self._identities = identities
         self._retain_mission = retain_mission
+        self._turns = DocumentTurns()
 
     def retain(self, context: Context, bank_id: str, items: Sequence[RetainItem]) -> Retained:
         """Reads facts out of the items and stores them, all or none; opens the bank if need be. Raises MindFailed."""
@@ -99,8 +99,7 @@ class Memories:
         the same transaction, and `along` is run in it. Raises MindFailed, and BankNotFound for a bank deleted since."""
 
         def steps(read: _Read) -> list[Step]:
-            there = Step(BANK, bank_stream(bank_id), RequireBank(bank_id), shared=True)
-            return [there, finish(sum(len(item.facts) for item in read.items), read.calls)]
+            return [require_bank(bank_id), finish(sum(len(item.facts) for item in read.items), read.calls)]
 
         return self._retain(context, bank_id, items, steps, along)
 
@@ -113,6 +112,18 @@ class Memories:
         along: Along | None,
     ) -> Retained:
         named = self._named(items)
+        appended_to = {(bank_id, item.document_id or "") for item in named if item.update_mode == "append"}
+        with self._turns.take(appended_to):
+            return self._retain_in_turn(context, bank_id, named, steps, along)
+
+    def _retain_in_turn(
+        self,
+        context: Context,
+        bank_id: str,
+        named: Sequence[RetainItem],
+        steps: Callable[[_Read], list[Step]],
+        along: Along | None,
+    ) -> Retained:
         paid: tuple[ModelCall, ...] = ()
         for _ in range(ATTEMPTS):
             read = self._read(context, bank_id, named, paid)
@@ -138,8 +149,11 @@ class Memories:
             if results[-1].events:
                 self._inbox.put(chosen, bank_id, items, tx)
 
-        request = Step(OPERATION, operation_stream(bank_id, chosen), RequestOperation(bank_id, chosen, work))
-        self._handler.execute(context, open_bank(bank_id), request, within=take_in)
+        def request(bank: Done) -> RequestOperation:
+            return RequestOperation(bank_id, chosen, work, bank.state.created_at)
+
+        asked = Step(OPERATION, operation_stream(bank_id, chosen), request)
+        self._handler.execute(context, open_bank(bank_id), asked, within=take_in)
         return chosen
 
     def recall(self, query: RecallQuery) -> Recalled:

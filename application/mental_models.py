@@ -17,6 +17,7 @@ from application.command_handler import (
     mental_model_stream,
     open_bank,
     operation_stream,
+    require_bank,
 )
 from application.ports import EventLog, Identities
 from domain.event import Context, Recorded
@@ -100,7 +101,8 @@ class MentalModels:
         """Asks for a refresh in the background; returns the operation's id. Raises MentalModelNotFound."""
         self.load(bank_id, mental_model_id)
         operation_id = self._identities.new()
-        self._handler.execute(context, _ask_refresh(bank_id, mental_model_id, operation_id, mode))
+        asked = _ask_refresh(bank_id, mental_model_id, operation_id, mode)
+        self._handler.execute(context, require_bank(bank_id), asked)
         return operation_id
 
     def clear(self, context: Context, bank_id: str, mental_model_id: str) -> None:
@@ -145,5 +147,10 @@ class MentalModels:
 
 
 def _ask_refresh(bank_id: str, mental_model_id: str, operation_id: UUID, mode: Literal["full"] | None) -> Step:
+    """Follows a step on the bank, which tells the life of the bank that the request belongs to."""
     work = RefreshAsked(mental_model_id=mental_model_id, mode=mode)
-    return Step(OPERATION, operation_stream(bank_id, operation_id), RequestOperation(bank_id, operation_id, work))
+
+    def request(bank: Done, *_others: Done) -> RequestOperation:
+        return RequestOperation(bank_id, operation_id, work, bank.state.created_at)
+
+    return Step(OPERATION, operation_stream(bank_id, operation_id), request)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from application.ports import Embedder, MemoryStore, MindFailed, ReflectPolicy
-from domain.memory import RecalledFact, RecallQuery, Window
+from domain.memory import LEAST_SEMANTIC, RecalledFact, RecallQuery, Window
 from domain.mental_model.record import Evidence, FactCount, ToolCallRecord
 from domain.mental_model.trigger import Budget
 from domain.reflection import Answer, NoAnswer, ReflectQuestion, ToolCall, ToolResult
@@ -117,6 +117,7 @@ class Reflector:
                     window=readable.window,
                     limit=limit,
                     max_tokens=call.max_tokens,
+                    min_semantic=-1.0 if call.nearest else LEAST_SEMANTIC,
                 ),
                 embedded.vectors[0],
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar, Literal, assert_never
@@ -118,7 +118,8 @@ class PutBank:
     bank_id: str
     name: str | None = None
     missions: Missions = field(default_factory=Missions)
-    disposition: Disposition | None = None
+    traits: Mapping[str, int] = field(default_factory=dict)
+    """The traits of the disposition that are given, each from 1 to 5."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,7 @@ def _put(command: PutBank, state: BankState) -> Sequence[Event]:
     changed = missions.model_copy(update=command.missions.model_dump(exclude_none=True))
     if changed != missions:
         events.append(MissionsChanged(missions=changed))
-    if command.disposition is not None and command.disposition != disposition:
-        events.append(DispositionChanged(disposition=command.disposition))
+    wanted = disposition.model_copy(update=dict(command.traits))
+    if wanted != disposition:
+        events.append(DispositionChanged(disposition=wanted))
     return tuple(events)

@@ -66,6 +66,10 @@ class Window(Value):
     upto: int
 
 
+LEAST_SEMANTIC = 0.3
+"""Cosine similarity from which a fact is near enough to be found by meaning (the system of reference, recall arms)."""
+
+
 class RecallQuery(Value):
     """What to look for: `limit` facts at most, `max_tokens` of text in all (None: no bound)."""
 
@@ -75,7 +79,7 @@ class RecallQuery(Value):
     window: Window | None = None
     limit: int = 300
     max_tokens: int | None = None
-    min_semantic: float = 0.3
+    min_semantic: float = LEAST_SEMANTIC
 
 
 class RecallScores(Value):

@@ -72,6 +72,8 @@ class OperationRequested(Event):
     bank_id: str
     operation_id: UUID
     work: Work
+    bank_since: datetime | None = None
+    """When its bank came to be: a bank deleted and created anew has no part in operations of its earlier life."""
 
 
 class OperationStarted(Event):
@@ -127,6 +129,7 @@ class Operation(Value):
     bank_id: str
     operation_id: UUID
     work: Work
+    bank_since: datetime | None = None
     status: Literal["pending", "processing", "completed", "failed"] = "pending"
     attempts: int = 0
     retries: int = 0
@@ -141,11 +144,12 @@ OperationState = NoOperation | Operation
 
 @dataclass(frozen=True)
 class RequestOperation:
-    """Asks for work; the same id with the same work again is no event."""
+    """Asks for work; the same id with the same work again, in the same life of the bank, is no event."""
 
     bank_id: str
     operation_id: UUID
     work: RefreshAsked | RetainAsked
+    bank_since: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,9 @@ def evolve(state: OperationState, recorded: Recorded) -> OperationState:
     """The state after one more event."""
     event: OperationEvent = recorded.event  # type: ignore[assignment]  # the stream holds only these
     if isinstance(event, OperationRequested):
-        return Operation(bank_id=event.bank_id, operation_id=event.operation_id, work=event.work)
+        return Operation(
+            bank_id=event.bank_id, operation_id=event.operation_id, work=event.work, bank_since=event.bank_since
+        )
     if isinstance(state, NoOperation):
         return state
     match event:
@@ -218,9 +224,16 @@ def decide(command: OperationCommand, state: OperationState) -> Sequence[Event] 
 
 
 def _request(command: RequestOperation, state: OperationState) -> Sequence[Event] | Refusal:
-    if isinstance(state, Operation):
+    if isinstance(state, Operation) and state.bank_since == command.bank_since:
         return () if state.work == command.work else OperationIdTaken(str(command.operation_id))
-    return (OperationRequested(bank_id=command.bank_id, operation_id=command.operation_id, work=command.work),)
+    return (
+        OperationRequested(
+            bank_id=command.bank_id,
+            operation_id=command.operation_id,
+            work=command.work,
+            bank_since=command.bank_since,
+        ),
+    )
 
 
 def _failed(command: FailOperation, state: Operation) -> Event:

@@ -36,6 +36,8 @@ class ToolCall(Value):
     query: str
     max_tokens: int = Field(default=2048, ge=1000, le=16000)
     reason: str = ""
+    nearest: bool = False
+    """Also facts that are only nearest, however far: for a question too general to be near to anything."""
 
 
 class ToolResult(Value):

@@ -6,12 +6,12 @@ pipeline, sections "mode gates", "guards, in order" and "outcomes".
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import assert_never
 
+from domain.digest import sha256_of
 from domain.mental_model.events import (
     ContentPreservedNoNewFacts,
     ContentUnchanged,
@@ -92,10 +92,6 @@ def is_blank(text: str) -> bool:
         character.isspace() or character in _INVISIBLE or unicodedata.category(character) in ("Cf", "Cc", "Mn")
         for character in text
     )
-
-
-def sha256_of(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 Guard = Callable[[RefreshRun, str], RefreshOutcome | None]

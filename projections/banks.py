@@ -73,6 +73,9 @@ def _set(column: str, value: Any, key: dict[str, Any]) -> Statement:
 PROJECTION = Projection("banks", 1, "banks", ("bank_id",), DDL, HANDLES, project)
 
 
+_COLUMNS = "bank_id, name, missions, disposition, created_at, updated_at"
+
+
 def _row(row: Row) -> BankRow:
     return BankRow(
         row["bank_id"], row["name"], row["missions"], row["disposition"], row["created_at"], row["updated_at"]
@@ -81,7 +84,7 @@ def _row(row: Row) -> BankRow:
 
 def find(bank_id: str) -> Query[BankRow | None]:
     return Query(
-        "SELECT * FROM banks WHERE bank_id = %(bank_id)s",
+        f"SELECT {_COLUMNS} FROM banks WHERE bank_id = %(bank_id)s",
         {"bank_id": bank_id},
         lambda rows: _row(rows[0]) if rows else None,
     )
@@ -94,9 +97,9 @@ def page(q: str | None, limit: int, offset: int) -> Query[tuple[list[BankRow], i
         return [_row(row) for row in rows if row["bank_id"] is not None], rows[0]["total"] if rows else 0
 
     return Query(
-        "WITH chosen AS (SELECT * FROM banks WHERE %(q)s::text IS NULL"
+        f"WITH chosen AS (SELECT {_COLUMNS} FROM banks WHERE %(q)s::text IS NULL"
         "   OR strpos(lower(bank_id), lower(%(q)s)) > 0 OR strpos(lower(name), lower(%(q)s)) > 0),"
-        " listed AS (SELECT * FROM chosen ORDER BY bank_id LIMIT %(limit)s OFFSET %(offset)s)"
+        f" listed AS (SELECT {_COLUMNS} FROM chosen ORDER BY bank_id LIMIT %(limit)s OFFSET %(offset)s)"
         " SELECT listed.*, counted.total FROM (SELECT count(*) AS total FROM chosen) counted"
         " LEFT JOIN listed ON true ORDER BY bank_id",
         {"q": q, "limit": limit, "offset": offset},

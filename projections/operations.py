@@ -30,6 +30,7 @@ CREATE TABLE operations (
     document_id text,
     items_count int NOT NULL,
     work jsonb NOT NULL,
+    bank_since timestamptz,
     result jsonb,
     error_message text,
     retry_count int NOT NULL DEFAULT 0,
@@ -68,8 +69,8 @@ class OperationRow:
 def project(recorded: Recorded) -> Iterable[Statement]:
     at = recorded.occurred_at
     match recorded.event:
-        case OperationRequested(work=work):
-            yield _insert(recorded, work)
+        case OperationRequested() as event:
+            yield _insert(recorded, event)
         case OperationStarted():
             yield _set(recorded, status="processing", next_retry_at=None, error_message=None)
         case OperationRetryScheduled() as event:
@@ -91,11 +92,18 @@ def _json(result: Any) -> Json | None:
     return Json(result.model_dump(mode="json")) if result is not None else None
 
 
-def _insert(recorded: Recorded, work: RefreshAsked | RetainAsked) -> Statement:
+def _insert(recorded: Recorded, event: OperationRequested) -> Statement:
+    work = event.work
     return Statement(
         "INSERT INTO operations (bank_id, operation_id, version, operation_type, status, mental_model_id, document_id,"
-        " items_count, work, created_at, updated_at) VALUES (%(bank_id)s, %(id)s, %(version)s, %(type)s, 'pending',"
-        " %(mental_model_id)s, %(document_id)s, %(items_count)s, %(work)s, %(at)s, %(at)s) ON CONFLICT DO NOTHING",
+        " items_count, work, bank_since, created_at, updated_at) VALUES (%(bank_id)s, %(id)s, %(version)s, %(type)s,"
+        " 'pending', %(mental_model_id)s, %(document_id)s, %(items_count)s, %(work)s, %(bank_since)s, %(at)s, %(at)s)"
+        " ON CONFLICT (bank_id, operation_id) DO UPDATE SET version = excluded.version,"
+        " operation_type = excluded.operation_type, status = excluded.status,"
+        " mental_model_id = excluded.mental_model_id, document_id = excluded.document_id,"
+        " items_count = excluded.items_count, work = excluded.work, bank_since = excluded.bank_since, result = NULL,"
+        " error_message = NULL, retry_count = 0, next_retry_at = NULL, created_at = excluded.created_at,"
+        " updated_at = excluded.updated_at, completed_at = NULL WHERE operations.version < excluded.version",
         {
             "bank_id": recorded.stream.bank_id,
             "id": recorded.stream.name,
@@ -105,6 +113,7 @@ def _insert(recorded: Recorded, work: RefreshAsked | RetainAsked) -> Statement:
             "document_id": work.document_id if isinstance(work, RetainAsked) else None,
             "items_count": work.items_count if isinstance(work, RetainAsked) else 1,
             "work": Json(work.model_dump(mode="json")),
+            "bank_since": event.bank_since,
             "at": recorded.occurred_at,
         },
     )
@@ -125,7 +134,7 @@ def _set(recorded: Recorded, **columns: Any) -> Statement:
     )
 
 
-PROJECTION = Projection("operations", 1, "operations", ("bank_id", "operation_id"), DDL, HANDLES, project)
+PROJECTION = Projection("operations", 2, "operations", ("bank_id", "operation_id"), DDL, HANDLES, project)
 
 _COLUMNS = (
     "bank_id, operation_id::text AS operation_id, operation_type, status, mental_model_id, document_id, items_count,"
@@ -133,9 +142,14 @@ _COLUMNS = (
 )
 
 
+_THIS_LIFE = "bank_since IS NOT DISTINCT FROM (SELECT b.created_at FROM banks b WHERE b.bank_id = %(bank_id)s)"
+"""A bank deleted and created anew starts without operations."""
+
+
 def find(bank_id: str, operation_id: str) -> Query[OperationRow | None]:
     return Query(
-        f"SELECT {_COLUMNS} FROM operations WHERE bank_id = %(bank_id)s AND operation_id = %(id)s::uuid",
+        f"SELECT {_COLUMNS} FROM operations"
+        f" WHERE bank_id = %(bank_id)s AND operation_id = %(id)s::uuid AND {_THIS_LIFE}",
         {"bank_id": bank_id, "id": operation_id},
         lambda rows: OperationRow(**rows[0]) if rows else None,
     )
@@ -147,7 +161,7 @@ def page(
     """Newest first, id as the tie-break, and how many match in all."""
     where = (
         "bank_id = %(bank_id)s AND (%(status)s::text IS NULL OR status = %(status)s)"
-        " AND (%(type)s::text IS NULL OR operation_type = %(type)s)"
+        f" AND (%(type)s::text IS NULL OR operation_type = %(type)s) AND {_THIS_LIFE}"
     )
 
     def read(rows: Sequence[Row]) -> tuple[list[OperationRow], int]:
@@ -168,7 +182,8 @@ def page(
 def counts(bank_id: str) -> Query[dict[str, int]]:
     """How many operations of a bank have each status."""
     return Query(
-        "SELECT status, count(*) AS count FROM operations WHERE bank_id = %(bank_id)s GROUP BY status",
+        "SELECT status, count(*) AS count FROM operations"
+        f" WHERE bank_id = %(bank_id)s AND {_THIS_LIFE} GROUP BY status",
         {"bank_id": bank_id},
         lambda rows: {row["status"]: row["count"] for row in rows},
     )

@@ -20,7 +20,9 @@ app = typer.Typer(
     add_completion=False,
 )
 
-Port = Annotated[int | None, typer.Option(help="Port to listen on; PALIMPSEST_PORT, else 8888.")]
+Port = Annotated[
+    int | None, typer.Option(help="Port to listen on, 0 for any; PALIMPSEST_PORT, else 8888.", min=0, max=65535)
+]
 Host = Annotated[str | None, typer.Option(help="Address to listen on; PALIMPSEST_HOST, else 127.0.0.1.")]
 
 
@@ -39,7 +41,7 @@ def serve(
 
 @app.command()
 def demo(port: Port = None) -> None:
-    """Load the demo bank, show a document, a new fact, what it changed and why; then stop."""
+    """Load the demo bank, show two documents, a new fact, what it changed and why; then stop."""
     from adapters.cli.serving import serve as run
 
     run(_settings(None, port if port is not None else 0), demo=True, run_worker=True, stay=False)
@@ -108,7 +110,7 @@ def _settings(host: str | None, port: int | None):  # type: ignore[no-untyped-de
         first = error.errors()[0]
         name = f"setting {first['loc'][0]}: " if first["loc"] else ""
         got = f" (got {first['input']!r})" if first["loc"] else ""
-        raise Unusable(f"{name}{first['msg']}{got}") from error
+        raise Unusable(f"{name}{first['msg'].removeprefix('Value error, ')}{got}") from error
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
     return settings.model_copy(update=given)
 
@@ -118,6 +120,8 @@ def main() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     try:
         app()
+    except KeyboardInterrupt:  # before the command began; later typer turns it into the same exit code
+        raise SystemExit(130) from None
     except Exception as error:
         line = _one_line(error)
         if line is None:
@@ -127,8 +131,14 @@ def main() -> None:
 
 
 def _one_line(error: Exception) -> str | None:
+    import psycopg
+
     from adapters.postgres.unavailable import DatabaseUnavailable
     from application.ports import MindFailed
     from domain.refusals import Refusal
 
-    return str(error) if isinstance(error, (Unusable, DatabaseUnavailable, Refusal, MindFailed)) else None
+    if isinstance(error, (Unusable, DatabaseUnavailable, Refusal, MindFailed)):
+        return str(error)
+    if isinstance(error, psycopg.OperationalError):  # also of the pool
+        return f"the database went away: {' '.join(str(error).split())}; run the command again when it is back"
+    return None

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from adapters.app import Service, build, opened
+from adapters.cli.timeline_table import timeline_table
 from adapters.cli.unusable import Unusable
 from adapters.database_server import database_server
 from adapters.postgres.read_models import Comparison
@@ -79,23 +80,7 @@ def audit(settings: Settings, bank: str, model: str, at: str | None) -> None:
         entries = service.reader.ask(timeline.entries(bank, model))
     if not entries:
         raise MentalModelNotFound(bank, model)
-    console.print(timeline_table(f"{bank}/{model}", entries))
-
-
-def timeline_table(title: str, entries: list[timeline.TimelineEntry]) -> Table:
-    table = Table("version", "when (UTC)", "who", "what", "why", "calls", "tokens", "ms", title=title)
-    for each in entries:
-        table.add_row(
-            str(each.version),
-            each.occurred_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
-            each.actor,
-            each.sentence,
-            each.cause,
-            str(each.calls),
-            str(each.tokens),
-            str(each.duration_ms),
-        )
-    return table
+    console.print(timeline_table(entries, title=f"{bank}/{model}"))
 
 
 def moment(text: str) -> int | datetime:

@@ -7,8 +7,10 @@ import contextlib
 import ipaddress
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Coroutine, Iterator
+from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from adapters.cli.unusable import Unusable
@@ -26,11 +28,11 @@ def serve(settings: Settings, *, demo: bool, run_worker: bool, stay: bool) -> No
     with _listening(settings) as listener, database_server(settings) as ready:
         import uvicorn
 
-        from adapters.app import build, keep_vector_index, opened
+        from adapters.app import build, opened
         from adapters.http.application import create_app
 
         with opened(build(settings, ready())) as service:
-            keep_vector_index(service)
+            service.keep_vector_index()
             config = uvicorn.Config(
                 create_app(service, run_worker=run_worker),
                 log_level="warning",
@@ -39,14 +41,24 @@ def serve(settings: Settings, *, demo: bool, run_worker: bool, stay: bool) -> No
                 ws="none",
             )
             server = uvicorn.Server(config)
-            host, port = listener.getsockname()[:2]
-            address = f"http://{host}:{port}"
-            if demo:
-                _show_demo(server, address, stay)
-            elif stay:
+            address = _address(listener)
+            running_demo = _start_demo(server, address, stay) if demo else None
+            if stay and not demo:
                 print(f"palimpsest serves on {address} (API: {address}/docs); Ctrl-C stops it", flush=True)
-            with contextlib.suppress(KeyboardInterrupt):
+            signal.signal(signal.SIGTERM, _interrupt)  # or uvicorn, at its end, would have it kill us half-way out
+            with contextlib.suppress(KeyboardInterrupt) if stay else contextlib.nullcontext():
                 server.run(sockets=[listener])
+            if running_demo is not None and not stay:
+                running_demo.result()
+
+
+def _interrupt(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 @contextlib.contextmanager
@@ -78,29 +90,42 @@ def _is_loopback(host: str) -> bool:
         raise Unusable(f"'{host}' is not an address to listen on; use 127.0.0.1 or ::1") from error
 
 
-def _show_demo(server: uvicorn.Server, address: str, stay: bool) -> None:
-    """Runs the demo in a thread beside the server; a demo that fails is told and, without `stay`, ends the program."""
+def _start_demo(server: uvicorn.Server, address: str, stay: bool) -> Future[None]:
+    """Runs the demo in a thread beside the server, which ends with it unless it is to stay.
+
+    A demo that failed is told: as Unusable in the result, or on standard error when the server stays."""
+    from adapters.demo.client import Refused
     from adapters.demo.show import show
+
+    ended: Future[None] = Future()
 
     def run() -> None:
         try:
-            show(address)
+            show(address, stays=stay)
+        except Exception as error:  # noqa: BLE001 - whatever it is, somebody waits for the demo
+            told = f"the demo failed: {error if isinstance(error, (Refused, OSError)) else repr(error)}"
+            if stay and not server.should_exit:  # otherwise it was interrupted
+                print(f"palimpsest: {told}; the service goes on", file=sys.stderr, flush=True)
+            ended.set_exception(Unusable(told))
+        else:
             if stay:
                 print("Serving until Ctrl-C; the data stays.", flush=True)
+            ended.set_result(None)
         finally:
             if not stay:
                 server.should_exit = True
 
     threading.Thread(target=run, name="demo", daemon=True).start()
+    return ended
 
 
 def work(settings: Settings) -> None:
     """Runs background work until SIGINT or SIGTERM."""
     with database_server(settings) as ready:
-        from adapters.app import build, keep_vector_index, opened
+        from adapters.app import build, opened
 
         with opened(build(settings, ready())) as service:
-            keep_vector_index(service)
+            service.keep_vector_index()
             print(f"palimpsest worker: {settings.worker_concurrency} operations at a time; Ctrl-C stops it", flush=True)
             asyncio.run(_until_stopped(service.worker().run()))
 

@@ -12,8 +12,16 @@ from typing import Any
 POLL_SECONDS = 0.05
 
 
+class Refused(Exception):
+    """The service answered with an error; `str()` is what it says."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+
+
 class Client:
-    """Asks a service at `address`. Raises urllib.error.HTTPError for an answer that is an error."""
+    """Asks a service at `address`. Raises Refused, and OSError when there is no answer."""
 
     def __init__(self, address: str, bank_id: str) -> None:
         self._address = address
@@ -27,18 +35,21 @@ class Client:
             data=None if body is None else json.dumps(body).encode(),
             headers={"Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=300) as reply:  # the address is our own service
-            return json.load(reply)
+        try:
+            with urllib.request.urlopen(request, timeout=300) as reply:  # the address is our own service
+                return json.load(reply)
+        except urllib.error.HTTPError as error:
+            with error:
+                raise Refused(error.code, _detail(error.read()) or str(error)) from error
 
-    def there(self, path: str = "/stats") -> bool:
+    def there(self, path: str) -> bool:
         """Whether something is at a path; False for 404."""
         try:
             self.ask("GET", path)
-        except urllib.error.HTTPError as error:
-            with error:
-                if error.code == 404:
-                    return False
-                raise
+        except Refused as error:
+            if error.status == 404:
+                return False
+            raise
         return True
 
     def finished(self, operation_id: str, on_wait: Callable[[], None] = lambda: None) -> dict[str, Any]:
@@ -49,6 +60,13 @@ class Client:
                 return state
             on_wait()
             time.sleep(POLL_SECONDS)
+
+
+def _detail(body: bytes) -> str | None:
+    try:
+        return str(json.loads(body)["detail"])
+    except (ValueError, KeyError, TypeError):  # not of our service, or a failure it has no words for
+        return None
 
 
 def wait_until_healthy(address: str, seconds: float = 60) -> None:

@@ -27,7 +27,9 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 COMMANDS_AT_ONCE = 16
+"""As many as there are connections for them: more would only wait there."""
 MODEL_CALLS_AT_ONCE = 32
+"""They mostly wait for a model, and hold a connection only at their end."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ from adapters.http.times import iso, iso_or_none
 from adapters.http.wire_route import WireRoute
 from adapters.postgres import memory_statistics
 from domain import bank
-from domain.refusals import BankNotFound
 from projections import banks, operations
 from projections.banks import BankRow
 
@@ -51,20 +50,18 @@ async def list_banks(
 @router.put("/{bank_id}", response_model=BankProfileResponse)
 async def create_or_update_bank(api: Api, bank_id: BankId, body: BankRequest) -> Response:
     """Creates a bank, or changes what is given of one."""
-    return await _put(api, bank_id, body, "PUT bank", await api.ask(banks.find(bank_id)))
+    return await _put(api, bank_id, body, "PUT bank")
 
 
 @router.patch("/{bank_id}", response_model=BankProfileResponse, responses={404: NO_SUCH_BANK})
 async def update_bank(api: Api, bank_id: BankId, body: BankRequest) -> Response:
     """Changes what is given of a bank that is there."""
-    before = await api.ask(banks.find(bank_id))
-    if before is None:
-        raise BankNotFound(bank_id)
+    await api.require_bank(bank_id)
     if body.asks_nothing():
         raise errors.unprocessable(
             ("body",), "The request changes nothing: give a name, a mission or a disposition", "nothing_to_change"
         )
-    return await _put(api, bank_id, body, "PATCH bank", before)
+    return await _put(api, bank_id, body, "PATCH bank")
 
 
 @router.delete("/{bank_id}", response_model=DeleteResponse, responses={404: NO_SUCH_BANK})
@@ -99,9 +96,8 @@ async def get_agent_stats(
     return respond(body)
 
 
-async def _put(api: Backend, bank_id: str, body: BankRequest, cause: str, before: BankRow | None) -> Response:
+async def _put(api: Backend, bank_id: str, body: BankRequest, cause: str) -> Response:
     """Traits that are not given stay as they are."""
-    traits = body.traits()
     stored = await api.command(
         api.service.banks.put,
         api.by_user(cause),
@@ -112,7 +108,7 @@ async def _put(api: Backend, bank_id: str, body: BankRequest, cause: str, before
             retain=body.retain_mission,
             observations=body.observations_mission,
         ),
-        bank.Disposition.model_validate((before.disposition if before else {}) | traits) if traits else None,
+        body.traits(),
     )
     return respond(
         BankProfileResponse(

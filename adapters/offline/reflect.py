@@ -6,52 +6,65 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from adapters.offline.documents import extract_document
-from domain.memory import Fact, RecalledFact
+from domain.memory import LEAST_SEMANTIC, Fact, RecalledFact
 from domain.reflection import Answer, NoAnswer, ReflectQuestion, Thought, ToolCall, ToolResult
 
-LEAST_SEMANTIC = 0.3
-"""Similarity from which a fact without a word of the question counts as relevant: the floor of the semantic arm of
-recall. Below it static embeddings find something in common between any two sentences."""
 MOST_FACTS = 60
 """Facts in a document at most: about what a person reads in one go."""
+NEAREST_FACTS = 20
+"""Facts in a document whose question is near to none of them."""
 SMALLEST_RECALL, LARGEST_RECALL = 1000, 16000
 """Tokens that a recall can be asked for."""
 
 
 class OfflineReflectPolicy:
-    """Asks memory for the question once; the answer is the relevant facts as they were said, nothing added."""
+    """Asks memory for the question; the answer is the relevant facts as they were said, nothing added. A question that
+    is near to no fact ("What is known?") is answered with the facts nearest to it."""
 
     engine = "offline"
     deterministic = True
 
     def next_step(self, question: ReflectQuestion, results: Sequence[ToolResult], *, must_finish: bool) -> Thought:
         """Never fails and costs nothing."""
-        if results:
-            return Thought(step=_answer(question, results))
-        if must_finish:
-            return Thought(step=NoAnswer(reason="no memories were read before the answer was due"))
-        return Thought(step=_recall(question))
+        if not results:
+            if must_finish:
+                return Thought(step=NoAnswer(reason="no memories were read before the answer was due"))
+            return Thought(step=_recall(question, nearest=False))
+        relevant = _relevant(results)
+        if not relevant and not must_finish and not any(result.call.nearest for result in results):
+            return Thought(step=_recall(question, nearest=True))
+        return Thought(step=_answer(question, relevant or _nearest(results)))
 
 
-def _recall(question: ReflectQuestion) -> ToolCall:
+def _recall(question: ReflectQuestion, *, nearest: bool) -> ToolCall:
     """Asks for twice as much as the document holds, as some of it will be irrelevant or said twice."""
     return ToolCall(
         tool="recall",
         query=question.source_query,
         max_tokens=min(max(2 * question.max_tokens, SMALLEST_RECALL), LARGEST_RECALL),
-        reason="facts that answer the question",
+        reason="the facts nearest to the question" if nearest else "facts that answer the question",
+        nearest=nearest,
     )
 
 
-def _answer(question: ReflectQuestion, results: Sequence[ToolResult]) -> Answer | NoAnswer:
-    found = _best_of_each(recalled for result in results for recalled in result.facts)
-    if not found:
+def _answer(question: ReflectQuestion, facts: Sequence[Fact]) -> Answer | NoAnswer:
+    if not facts:
         return NoAnswer(reason="no memory in scope was found for the question")
-    relevant = [recalled.fact for recalled in found if _is_relevant(recalled) and recalled.fact.text.strip()]
-    if not relevant:
-        return NoAnswer(reason=f"none of the {len(found)} memories found is relevant to the question")
-    document = extract_document(question.name, _said_once(relevant)[:MOST_FACTS], question.max_tokens)
+    document = extract_document(question.name, _said_once(facts)[:MOST_FACTS], question.max_tokens)
     return Answer(markdown=document.markdown, used=tuple(str(fact.id) for fact in document.facts))
+
+
+def _relevant(results: Sequence[ToolResult]) -> list[Fact]:
+    return [each.fact for each in _found(results) if _is_relevant(each)]
+
+
+def _nearest(results: Sequence[ToolResult]) -> list[Fact]:
+    return [each.fact for each in _found(results)[:NEAREST_FACTS]]
+
+
+def _found(results: Sequence[ToolResult]) -> list[RecalledFact]:
+    found = _best_of_each(recalled for result in results for recalled in result.facts)
+    return [each for each in found if each.fact.text.strip()]
 
 
 def _best_of_each(recalled: Iterable[RecalledFact]) -> list[RecalledFact]:

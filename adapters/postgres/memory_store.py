@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from psycopg import sql
@@ -21,12 +21,18 @@ class PostgresMemoryStore:
     """MemoryStore. `embedding_model` made the vectors it is given: those of other models are never compared with them,
     their facts are found by word only."""
 
-    def __init__(self, database: Database, identities: Identities, *, embedding_model: str, dimensions: int) -> None:
+    def __init__(
+        self, database: Database, identities: Identities, *, embedding_model: str, dimensions: Callable[[], int]
+    ) -> None:
         self._database = database
         self._identities = identities
         self._embedding_model = embedding_model
-        self._space = f"{embedding_model}/{dimensions}"
         self._dimensions = dimensions
+
+    @property
+    def _space(self) -> str:
+        """Vectors of one model and size can be compared with each other."""
+        return f"{self._embedding_model}/{self._dimensions()}"
 
     def position(self, bank_id: str) -> int:
         with self._database.connection() as connection:
@@ -42,10 +48,11 @@ class PostgresMemoryStore:
         return writer.write(items)
 
     def _check(self, vectors: Sequence[Sequence[float]]) -> None:
-        if wrong := {len(vector) for vector in vectors} - {0, self._dimensions}:
+        lengths = {len(vector) for vector in vectors} - {0}
+        if lengths and (wrong := lengths - {self._dimensions()}):
             raise ValueError(
                 f"the embedding model {self._embedding_model} gave vectors of {wrong.pop()} numbers, not"
-                f" {self._dimensions}; set the dimensions that it really has"
+                f" {self._dimensions()}; set the dimensions that it really has"
             )
 
     def document_text(self, bank_id: str, document_id: str, tx: Transaction | None = None) -> str | None:

@@ -12,6 +12,7 @@ from psycopg import Connection
 
 from adapters.postgres.unavailable import DatabaseUnavailable
 
+JOB_QUEUE = "procrastinate"
 ADVISORY_LOCK = 0x70616C69  # "pali"
 
 _LEDGER = """
@@ -25,7 +26,7 @@ def migrations() -> list[tuple[str, str]]:
     folder = resources.files("adapters.postgres") / "migrations"
     files = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda entry: entry.name)
     ours = [(entry.name.removesuffix(".sql"), entry.read_text(encoding="utf-8")) for entry in files]
-    return [*ours, ("procrastinate", procrastinate.schema.SchemaManager.get_schema())]
+    return [*ours, (JOB_QUEUE, procrastinate.schema.SchemaManager.get_schema())]
 
 
 def migrate(conninfo: str) -> list[str]:
@@ -43,7 +44,12 @@ def migrate(conninfo: str) -> list[str]:
             if name not in known:
                 _apply(connection, name, sql, digest)
                 applied.append(name)
-            elif known[name] != digest and name != "procrastinate":
+            elif known[name] != digest and name == JOB_QUEUE:
+                raise DatabaseUnavailable(
+                    "the tables of the job queue were made by another version of procrastinate; install the version of"
+                    " requirements.lock, or add that library's own migrations to adapters/postgres/migrations"
+                )
+            elif known[name] != digest:
                 raise DatabaseUnavailable(
                     f"migration {name} was changed after it was applied; restore the file and add a new one instead"
                 )

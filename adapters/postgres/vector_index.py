@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
+import psycopg
 from psycopg import Connection, sql
 from psycopg.rows import scalar_row
+
+from application.ports import MindFailed
+
+logger = logging.getLogger(__name__)
+
+LOOK_EVERY_SECONDS = 600
+"""How often it is looked whether a bank has grown enough."""
 
 ADVISORY_LOCK = 0x70616C76  # "palv"
 EXACT_NUMBERS = 40_000 * 256
@@ -15,6 +27,21 @@ MOST_DIMENSIONS = 4_000
 """What pgvector can index of 16-bit numbers."""
 _BUILD_MEMORY = "256MB"
 """Holds the graph of some 150,000 facts of 256 dimensions; a build that runs out of it is several times slower."""
+
+
+def keep_vector_index(conninfo: str, dimensions: Callable[[], int]) -> None:
+    """Looks after the graph in a thread that ends with the process: builds it now, or when a bank has grown enough."""
+
+    def keep() -> None:
+        while True:
+            try:
+                with psycopg.connect(conninfo, autocommit=True) as connection:
+                    ensure_vector_index(connection, dimensions())
+            except (psycopg.Error, MindFailed) as error:
+                logger.warning("the vector index could not be looked after: %s", error)
+            time.sleep(LOOK_EVERY_SECONDS)
+
+    threading.Thread(target=keep, name="vector index", daemon=True).start()
 
 
 def index_name(dimensions: int) -> str:

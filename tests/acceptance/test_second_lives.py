@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
 from tests.support.rest import RestBank, assert_refused
 
 
@@ -34,15 +37,34 @@ def test_a_mental_model_created_again_shows_nothing_of_its_first_life(bank: Rest
     bank.retain("Ada works at Acme.", tags=["first"])
     bank.model("ada", tags=["first"])
     assert bank.ask("DELETE", "/mental-models/ada").status_code == 200
-    again = bank.model("ada", source_query="What colour is the submarine zebra?")
-    assert again["content"] == ""
+    again = bank.model("ada", source_query="Where does Ada work?")
     assert again["tags"] == []
-    assert "reflect_response" not in again
-    assert "last_memory_seen_at" not in again
-    assert "reflect_response" not in bank.get("/mental-models/ada", as_of=again["version"])
+    created = bank.get("/mental-models/ada", as_of=again["version"] - 1)
+    assert (created["content"], created["tags"]) == ("", [])
+    assert "reflect_response" not in created
     first = bank.get("/mental-models/ada", as_of=2)
     assert first["reflect_response"]["based_on"]["world"][0]["text"] == "Ada works at Acme."
-    assert [each.get("kind") for each in bank.get("/mental-models/ada/history")] == ["refresh_failed"]
+    (written,) = bank.get("/mental-models/ada/history")
+    assert written["previous_content"] == ""
+
+
+def test_a_bank_created_again_starts_without_operations_and_takes_their_ids_anew(bank: RestBank) -> None:
+    request = {"items": [{"content": "Ada works at Acme."}], "async": True, "operation_id": str(uuid4())}
+    bank.finished(bank.post("/memories", request)["operation_id"])
+    assert bank.ask("DELETE").status_code == 200
+    bank.retain("Ada paints.")
+    assert bank.get("/operations")["total"] == 0
+    assert bank.get("/stats")["operations_by_status"] == {}
+    bank.finished(bank.post("/memories", request)["operation_id"])
+    assert bank.get("/operations")["total"] == 1
+    assert bank.get("/stats")["total_nodes"] == 2
+
+
+def test_traits_given_at_the_same_time_all_stay(bank: RestBank) -> None:
+    traits = ("skepticism", "literalism", "empathy")
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda trait: bank.ask("PUT", json={"disposition": {trait: 5}}), traits))
+    assert bank.ask("PUT", json={}).json()["disposition"] == dict.fromkeys(traits, 5)
 
 
 def test_operations_of_a_deleted_bank_are_not_found(bank: RestBank) -> None:

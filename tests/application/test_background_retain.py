@@ -123,7 +123,7 @@ def bank_deleted(world: World) -> None:
 
 def bank_deleted_and_put_anew(world: World) -> None:
     bank_deleted(world)
-    world.banks.put(world.context, BANK, "Prague", Missions(), None)
+    world.banks.put(world.context, BANK, "Prague", Missions(), {})
 
 
 def test_a_retain_in_flight_does_not_bring_back_its_deleted_bank() -> None:

@@ -29,7 +29,7 @@ def test_put_gives_the_bank_as_it_is_afterwards() -> None:
 
 def test_put_of_what_is_already_so_gives_the_bank_and_records_nothing() -> None:
     world = World().has_a_model()
-    assert world.banks.put(world.context, BANK, None, Missions(), None).name == BANK
+    assert world.banks.put(world.context, BANK, None, Missions(), {}).name == BANK
     assert len(world.log.of(BANK_STREAM)) == 1
 
 
@@ -64,7 +64,7 @@ def test_a_waiting_retain_of_a_deleted_bank_fails_without_a_retry_also_when_the_
     world = World()
     waiting = world.memories.retain_later(world.context, BANK, [RetainItem(content="It has 16 arches.")])
     world.banks.delete(world.context, BANK)
-    world.banks.put(world.context, BANK, "Prague", Missions(), None)
+    world.banks.put(world.context, BANK, "Prague", Missions(), {})
     world.works(waiting)
     assert isinstance(world.operation(waiting)[-1], OperationFailed)
     assert (world.memory.rows, world.extractor.read) == ([], [])

@@ -41,7 +41,12 @@ def test_creating_opens_the_bank_and_asks_for_the_first_refresh_in_one_transacti
     assert (model, world.document()) == (MODEL, [created()])
     assert world.log.of(BANK_STREAM) == [BankOpened(bank_id=BANK, name=BANK)]
     assert world.operation(operation_id) == [
-        OperationRequested(bank_id=BANK, operation_id=operation_id, work=RefreshAsked(mental_model_id=MODEL))
+        OperationRequested(
+            bank_id=BANK,
+            operation_id=operation_id,
+            work=RefreshAsked(mental_model_id=MODEL),
+            bank_since=world.context.now,
+        )
     ]
     assert world.transactions.committed == 1
 

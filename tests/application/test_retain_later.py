@@ -17,12 +17,13 @@ from domain.operation import (
     OperationCompleted,
     OperationRequested,
     OperationStarted,
+    RefreshAsked,
     RetainAsked,
     RetainDone,
 )
 from domain.refusals import BankNotFound, OperationIdTaken
 from domain.usage import ModelCall
-from tests.support.examples import BANK, BANK_STREAM, NOW, OPERATION, OPERATION_STREAM, later
+from tests.support.examples import BANK, BANK_STREAM, MODEL, NOW, OPERATION, OPERATION_STREAM, later
 from tests.support.world import World
 
 ARCHES = "It has 16 arches."
@@ -114,7 +115,11 @@ def test_a_request_repeated_after_its_end_takes_no_items_in() -> None:
 
 
 def test_an_operation_id_of_other_work_is_refused_and_nothing_is_kept() -> None:
-    world = World().has_a_model().is_asked_to_refresh()
+    world = World()
+    world.log.record(BANK_STREAM, BankOpened(bank_id=BANK, name=BANK))
+    work = RefreshAsked(mental_model_id=MODEL)
+    asked = OperationRequested(bank_id=BANK, operation_id=OPERATION, work=work, bank_since=NOW)
+    world.log.record(OPERATION_STREAM, asked)
     with pytest.raises(OperationIdTaken):
         world.memories.retain_later(world.context, BANK, [item(ARCHES)], OPERATION)
     assert world.inbox.items == {}
@@ -171,3 +176,14 @@ def test_a_retain_asked_for_earlier_does_not_bring_back_a_bank_deleted_since() -
     with pytest.raises(BankNotFound):
         world.memories.finish_retain(world.context, BANK, [item(ARCHES)], finish, nothing)
     assert (known(world), world.log.of(BANK_STREAM)) == ([], [OPENED, BankDeleted()])
+
+
+def test_an_operation_id_of_an_earlier_life_of_the_bank_is_asked_anew() -> None:
+    world = asked_to_retain()
+    world.works()
+    world.banks.delete(world.context, BANK)
+    world.clock.move(timedelta(minutes=1))
+    world.memories.retain_later(world.context, BANK, [item(ARCHES)], OPERATION)
+    assert world.inbox.items == {OPERATION: [item(ARCHES)]}
+    world.works()
+    assert len(known(world)) == 1

@@ -70,7 +70,7 @@ class Language:
 def rows() -> list[Row]:
     """Loads a bank, adds requests of 10 facts with an extractor that takes no time, and recalls."""
     with _fresh_database() as conninfo, Database(conninfo) as database:
-        store = PostgresMemoryStore(database, RandomIdentities(), embedding_model=MODEL, dimensions=DIMENSIONS)
+        store = PostgresMemoryStore(database, RandomIdentities(), embedding_model=MODEL, dimensions=lambda: DIMENSIONS)
         language = Language()
         loading = _facts_per_second(store, database, language, requests=FACTS // 200, facts=200)
         retaining = _facts_per_second(store, database, language, requests=100, facts=10)

@@ -33,6 +33,13 @@ OPENED = BankOpened(bank_id=BANK, name=BANK)
 GUIDE = Missions(reflect="Answer as a city guide.", retain="Keep dates.")
 
 
+def test_a_given_trait_changes_and_the_others_stay() -> None:
+    one = DispositionChanged(disposition=Disposition(skepticism=5))
+    given(OPENED, one).when(PutBank(BANK, traits={"empathy": 1})).then(
+        DispositionChanged(disposition=Disposition(skepticism=5, empathy=1))
+    )
+
+
 def test_opens_at_its_first_write_named_by_its_id() -> None:
     given().when(OpenBank(BANK)).then(OPENED)
 
@@ -55,7 +62,7 @@ def test_what_requires_the_bank_is_refused_without_it_and_does_not_open_it(befor
 
 
 def test_put_opens_a_new_bank_with_all_that_is_given() -> None:
-    command = PutBank(BANK, "Prague", GUIDE, Disposition(skepticism=5))
+    command = PutBank(BANK, "Prague", GUIDE, {"skepticism": 5})
     given().when(command).then(
         BankOpened(bank_id=BANK, name="Prague"),
         MissionsChanged(missions=GUIDE),
@@ -69,11 +76,11 @@ def test_put_without_a_name_names_a_new_bank_by_its_id(name: str | None) -> None
 
 
 def test_put_of_the_defaults_on_a_new_bank_only_opens_it() -> None:
-    given().when(PutBank(BANK, None, Missions(), Disposition())).then(OPENED)
+    given().when(PutBank(BANK, None, Missions(), {"skepticism": 3})).then(OPENED)
 
 
 def test_put_records_only_what_differs() -> None:
-    given(OPENED, MissionsChanged(missions=GUIDE)).when(PutBank(BANK, "Prague", GUIDE, Disposition())).then(
+    given(OPENED, MissionsChanged(missions=GUIDE)).when(PutBank(BANK, "Prague", GUIDE, {"empathy": 3})).then(
         BankRenamed(name="Prague")
     )
 
@@ -132,6 +139,7 @@ def test_a_trait_is_from_1_to_5(trait: str, value: int) -> None:
 
 TEXTS = st.text(max_size=8)
 MISSIONS = st.builds(Missions, reflect=st.none() | TEXTS, retain=st.none() | TEXTS, observations=st.none() | TEXTS)
+TRAITS = st.dictionaries(st.sampled_from(["skepticism", "literalism", "empathy"]), st.integers(1, 5))
 DISPOSITIONS = st.builds(Disposition, skepticism=st.integers(1, 5))
 HISTORIES = st.lists(
     st.one_of(
@@ -145,7 +153,7 @@ HISTORIES = st.lists(
 )
 COMMANDS = st.one_of(
     st.sampled_from([OpenBank(BANK), RequireBank(BANK), DeleteBank(BANK)]),
-    st.builds(PutBank, st.just(BANK), st.none() | TEXTS, MISSIONS, st.none() | DISPOSITIONS),
+    st.builds(PutBank, st.just(BANK), st.none() | TEXTS, MISSIONS, TRAITS),
 )
 
 

@@ -47,8 +47,8 @@ def columns(event: Event) -> dict[str, Any]:
 def test_an_operation_is_listed_with_what_it_is_about(
     work: RefreshAsked | RetainAsked, expected: dict[str, Any]
 ) -> None:
-    event = OperationRequested(bank_id=BANK, operation_id=OPERATION, work=work)
-    assert columns(event) == {**expected, "work": work.model_dump()}
+    event = OperationRequested(bank_id=BANK, operation_id=OPERATION, work=work, bank_since=later(1))
+    assert columns(event) == {**expected, "work": work.model_dump(), "bank_since": later(1)}
 
 
 def test_a_started_attempt_forgets_the_error_of_the_last_one() -> None:

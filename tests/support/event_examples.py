@@ -17,6 +17,7 @@ from domain.bank import (
     Missions,
     MissionsChanged,
 )
+from domain.digest import sha256_of
 from domain.event import Event
 from domain.mental_model.events import (
     ContentCleared,
@@ -53,10 +54,9 @@ from domain.operation import (
     RetainAsked,
     RetainDone,
 )
-from domain.refresh import sha256_of
 from domain.scope import Scope, TagAnd, TagLeaf, TagNot, TagOr
 from domain.usage import ModelCall
-from tests.support.examples import BANK, MODEL, OPERATION, QUESTION, fact_id
+from tests.support.examples import BANK, MODEL, NOW, OPERATION, QUESTION, fact_id
 
 GROUPS = (
     TagAnd(all_of=(TagLeaf(tags=("prague", "bridges"), match="all_strict"), TagNot(none_of=TagLeaf(tags=("draft",))))),
@@ -177,8 +177,10 @@ EVENT_EXAMPLES: Mapping[str, Event] = {
     ),
     "bank.disposition_changed": DispositionChanged(disposition=Disposition(skepticism=5, literalism=2, empathy=1)),
     "bank.deleted": BankDeleted(),
-    "operation.requested": OperationRequested(bank_id=BANK, operation_id=OPERATION, work=REFRESH_ASKED),
-    "operation.requested/retain": OperationRequested(bank_id=BANK, operation_id=OPERATION, work=RETAIN_ASKED),
+    "operation.requested": OperationRequested(bank_id=BANK, operation_id=OPERATION, work=REFRESH_ASKED, bank_since=NOW),
+    "operation.requested/retain": OperationRequested(
+        bank_id=BANK, operation_id=OPERATION, work=RETAIN_ASKED, bank_since=NOW
+    ),
     "operation.started": OperationStarted(attempt=1),
     "operation.retry_scheduled": OperationRetryScheduled(
         work=REFRESH_ASKED,

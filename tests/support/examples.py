@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from domain.digest import sha256_of
 from domain.event import Actor, Event, Recorded, StreamId
 from domain.memory import Fact, RecalledFact, RecallScores
 from domain.mental_model.events import (
@@ -18,7 +19,6 @@ from domain.mental_model.events import (
 from domain.mental_model.record import Evidence, RefreshRecord, RefreshWindow, ResolvedScope
 from domain.mental_model.state import MentalModel
 from domain.mental_model.trigger import Trigger
-from domain.refresh import sha256_of
 from domain.scope import EVERYTHING
 from domain.usage import ModelCall
 

@@ -48,7 +48,7 @@ class BankMemory:
     @property
     def store(self) -> PostgresMemoryStore:
         return PostgresMemoryStore(
-            self.database, RandomIdentities(), embedding_model=self.model, dimensions=self.dimensions
+            self.database, RandomIdentities(), embedding_model=self.model, dimensions=lambda: self.dimensions
         )
 
     def neighbour(self) -> BankMemory:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from uuid import UUID
 
 from adapters.app import Minds, Service, build, opened
 from adapters.offline.facts import OfflineFactExtractor
@@ -12,7 +13,9 @@ from adapters.postgres.migrations import migrate
 from adapters.settings import Settings
 from domain.event import Context
 from domain.memory import RetainItem
+from domain.mental_model.trigger import Trigger
 from domain.reflection import Answer, NoAnswer, ReflectQuestion, Thought, ToolCall, ToolResult
+from projections import operations
 
 
 class TickingClock:
@@ -58,16 +61,27 @@ def retain(
     service.memories.retain(context(service), bank_id, items)
 
 
+def define(service: Service, bank_id: str, mental_model_id: str, tags: tuple[str, ...] = ()) -> UUID:
+    """A mental model that asks about what it is called; its first refresh, whose id this is, waits."""
+    created = service.mental_models.create(
+        context(service),
+        bank_id,
+        mental_model_id=mental_model_id,
+        name=mental_model_id,
+        source_query=f"What about {mental_model_id}?",
+        tags=tags,
+        max_tokens=1024,
+        trigger=Trigger(),
+    )
+    return created.operation_id
+
+
 def run_pending(service: Service, bank_id: str) -> None:
     """Runs every operation that waits, as a worker would."""
-    from projections import operations
-
     waiting, _ = service.reader.ask(
         operations.page(bank_id, status="pending", operation_type=None, limit=1000, offset=0)
     )
     for operation in reversed(waiting):
-        from uuid import UUID
-
         service.background.run(bank_id, UUID(operation.operation_id))
 
 

@@ -18,7 +18,7 @@ import pytest
 
 from tests.support.eventually import eventually
 from tests.support.instant_llm import instant
-from tests.support.scripted_llm import ScriptedLlm
+from tests.support.scripted_llm import ScriptedLlm, unauthorized
 
 BANK = "/v1/default/banks/b"
 
@@ -140,6 +140,31 @@ def test_a_setting_that_cannot_be_used_is_one_line_and_exit_code_2(
     assert said in done.stderr
 
 
+@pytest.mark.parametrize("name", ["LLM", "EMBEDDINGS"])
+@pytest.mark.parametrize("address", ["localhost:11434/v1", "http://", "http://secret@host:many/v1"])
+def test_an_endpoint_that_is_no_web_address_is_one_line_and_exit_code_2(
+    tmp_path: Path, name: str, address: str
+) -> None:
+    endpoint = {f"PALIMPSEST_{name}_BASE_URL": address, f"PALIMPSEST_{name}_MODEL": "m"}
+    done = palimpsest("serve", "--port", "0", data_dir=tmp_path / "data", **endpoint)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f"palimpsest: PALIMPSEST_{name}_BASE_URL is no address")
+    assert "secret" not in done.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_a_port_that_there_is_not_is_told(tmp_path: Path) -> None:
+    done = palimpsest("serve", "--port", "99999", data_dir=tmp_path / "data")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "65535" in done.stderr
+
+
+def test_a_service_told_to_terminate_stops_its_database_and_ends_with_0(data_dir: Path) -> None:
+    serving = Serving(data_dir)
+    assert serving.end(signal.SIGTERM) == 0
+    assert not (data_dir / "cluster" / "postmaster.pid").exists()
+
+
 def test_what_was_retained_survives_a_killed_service_and_a_warm_start(data_dir: Path) -> None:
     first = Serving(data_dir)
     first.ask("POST", f"{BANK}/memories", {"items": [{"content": "Ships are white.", "document_id": "d"}]})
@@ -171,15 +196,33 @@ def test_what_was_retained_survives_a_killed_service_and_a_warm_start(data_dir: 
     assert (unknown.returncode, unknown.stderr.count("\n")) == (2, 1)
 
 
-def test_the_demo_shows_documents_and_a_diff_and_ends(data_dir: Path) -> None:
+def test_the_demo_shows_documents_and_a_diff_and_ends_and_goes_on_from_there_the_next_time(data_dir: Path) -> None:
     started = time.monotonic()
-    done = palimpsest("demo", data_dir=data_dir)
-    assert done.returncode == 0, done.stderr
-    assert "What it does" in done.stdout
-    assert "+- " in done.stdout
+    done = palimpsest("demo", data_dir=data_dir, COLUMNS="80")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Decisions" in done.stdout
+    assert "Running it" in done.stdout
+    assert "+- **Decision.**" in done.stdout
     assert "Created to answer" in done.stdout
-    assert "curl" in done.stdout
+    assert "palimpsest audit demo decisions" in done.stdout
+    assert "curl" not in done.stdout, "the service it would ask is gone"
     assert time.monotonic() - started < 60
+
+    again = palimpsest("demo", data_dir=data_dir)
+    assert (again.returncode, again.stderr) == (0, "")
+    audited = palimpsest("audit", "demo", "decisions", data_dir=data_dir).stdout
+    assert audited.count("Created to answer") == 1
+    assert audited.count("why: operation") == 4
+
+
+def test_a_demo_whose_model_refuses_the_key_is_one_line_and_exit_code_2(data_dir: Path) -> None:
+    with ScriptedLlm(fallback=lambda _: unauthorized()) as llm:
+        engine = {"PALIMPSEST_LLM_BASE_URL": llm.base_url, "PALIMPSEST_LLM_MODEL": "m"}
+        done = palimpsest("demo", data_dir=data_dir, **engine)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "palimpsest: the demo failed: " in done.stderr
+    assert "does not accept the API key" in done.stderr.splitlines()[-1]
 
 
 def test_the_demo_runs_the_same_with_a_language_model(data_dir: Path) -> None:
@@ -193,8 +236,8 @@ def test_the_demo_runs_the_same_with_a_language_model(data_dir: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert "+Answer " in done.stdout
         assert llm.unexpected == []
-    audited = palimpsest("audit", "demo", "what-it-does", data_dir=data_dir)
-    assert " 240 " in audited.stdout, "the timeline tells the tokens of both calls"
+    audited = palimpsest("audit", "demo", "decisions", data_dir=data_dir)
+    assert "240 tokens" in audited.stdout, "the timeline tells the tokens of both calls"
 
 
 def test_a_service_without_worker_leaves_the_work_to_a_worker(data_dir: Path) -> None:

@@ -5,10 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters.offline.reflect import MOST_FACTS, OfflineReflectPolicy
+from adapters.offline.reflect import MOST_FACTS, NEAREST_FACTS, OfflineReflectPolicy
 from domain.memory import RecalledFact
 from domain.reflection import Answer, NoAnswer, ReflectQuestion, Step, ToolCall, ToolResult
 from tests.adapters.offline.facts_of import SAID, recalled, stored
+
+CALL = ToolCall(tool="recall", query="Who drinks tea?")
 
 
 def question(max_tokens: int = 1024, name: str = "Tea") -> ReflectQuestion:
@@ -16,8 +18,7 @@ def question(max_tokens: int = 1024, name: str = "Tea") -> ReflectQuestion:
 
 
 def step(*results: list[RecalledFact], must_finish: bool = False, max_tokens: int = 1024) -> Step:
-    call = ToolCall(tool="recall", query="Who drinks tea?")
-    given = [ToolResult(call=call, facts=tuple(facts)) for facts in results]
+    given = [ToolResult(call=CALL, facts=tuple(facts)) for facts in results]
     thought = OfflineReflectPolicy().next_step(question(max_tokens), given, must_finish=must_finish)
     assert thought.calls == ()
     return thought.step
@@ -54,18 +55,32 @@ def test_what_was_found_is_the_answer_with_the_facts_in_it_as_used(must_finish: 
     )
 
 
-def test_nothing_found_is_no_answer() -> None:
-    answered = step([])
+NEAREST = ToolCall(tool="recall", query="Who drinks tea?", nearest=True)
+
+
+def test_a_question_near_to_nothing_is_asked_again_for_the_nearest() -> None:
+    for found in (
+        [],
+        [recalled(stored(1, "It rained."), semantic=0.29), recalled(stored(2, "It snowed."), semantic=None)],
+    ):
+        again = step(found)
+        assert isinstance(again, ToolCall)
+        assert (again.query, again.nearest) == ("Who drinks tea?", True)
+
+
+def test_a_question_near_to_nothing_is_answered_with_the_nearest() -> None:
+    found = [recalled(stored(number, f"Fact {number}."), semantic=0.2) for number in range(1, 31)]
+    results = [ToolResult(call=CALL, facts=()), ToolResult(call=NEAREST, facts=tuple(found))]
+    answered = OfflineReflectPolicy().next_step(question(2048), results, must_finish=False).step
+    assert isinstance(answered, Answer)
+    assert len(answered.used) == NEAREST_FACTS
+
+
+def test_nothing_in_scope_is_no_answer() -> None:
+    results = [ToolResult(call=CALL, facts=()), ToolResult(call=NEAREST, facts=())]
+    answered = OfflineReflectPolicy().next_step(question(2048), results, must_finish=False).step
     assert isinstance(answered, NoAnswer)
     assert answered.reason == "no memory in scope was found for the question"
-
-
-def test_nothing_relevant_is_no_answer() -> None:
-    answered = step(
-        [recalled(stored(1, "It rained."), semantic=0.29), recalled(stored(2, "It snowed."), semantic=None)]
-    )
-    assert isinstance(answered, NoAnswer)
-    assert answered.reason == "none of the 2 memories found is relevant to the question"
 
 
 def test_a_fact_is_relevant_by_a_word_or_by_meaning() -> None:

@@ -281,3 +281,14 @@ def test_a_recall_leaves_the_connection_as_it_was(shared_conninfo: str) -> None:
 
         assert settings(database) == before
         assert memory.retain(document("d2", "more tea")).position == 2
+
+
+def test_of_facts_found_equally_well_the_newest_comes_first_even_when_one_is_asked_for(memory: BankMemory) -> None:
+    """One is found by meaning only, the other by word only: they rank the same."""
+    near, named = said("far away", (1.0, 0.0, 0.0)), said("needle", (0.0, 1.0, 0.0))
+    for bank, first, last in ((memory, near, named), (memory.neighbour(), named, near)):
+        bank.retain(document("d1", first))
+        bank.retain(document("d2", last))
+        expected = [last.fact.text, first.fact.text]
+        assert bank.texts("needle", (1.0, 0.0, 0.0)) == expected
+        assert bank.texts("needle", (1.0, 0.0, 0.0), limit=1) == expected[:1]

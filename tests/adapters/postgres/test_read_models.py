@@ -17,24 +17,10 @@ from application.banks import Banks
 from application.command_handler import CommandHandler
 from application.ports import Transaction
 from domain.bank import Missions
-from domain.mental_model.trigger import Trigger
 from projections import banks, documents, history, operations, staleness, timeline
 from projections.registry import PROJECTIONS
 from tests.support.eventually import eventually
-from tests.support.services import context, retain, run_pending
-
-
-def create(service: Service, bank_id: str, name: str, tags: tuple[str, ...] = ()) -> None:
-    service.mental_models.create(
-        context(service),
-        bank_id,
-        mental_model_id=name,
-        name=name,
-        source_query=f"What about {name}?",
-        tags=tags,
-        max_tokens=1024,
-        trigger=Trigger(),
-    )
+from tests.support.services import context, define, retain, run_pending
 
 
 def a_history_of_everything(service: Service) -> None:
@@ -42,11 +28,11 @@ def a_history_of_everything(service: Service) -> None:
     models = service.mental_models
     policy: Any = service.minds.policy
 
-    create(service, "a", "empty")
+    define(service, "a", "empty")
     run_pending(service, "a")
     retain(service, "a", "The team about ships meets on Mondays.", "Ships are painted about white.")
     for name in ("ships", "gone", "failing"):
-        create(service, "a", name)
+        define(service, "a", name)
     run_pending(service, "a")
     retain(service, "a", "Ships sail about May.", tags=("sea",))
     models.refresh(context(service), "a", "ships")
@@ -63,11 +49,11 @@ def a_history_of_everything(service: Service) -> None:
     run_pending(service, "a")
     models.clear(context(service), "a", "failing")
     models.delete(context(service), "a", "gone")
-    create(service, "a", "gone")
+    define(service, "a", "gone")
     models.refresh(context(service), "a", "gone")
     models.delete(context(service), "a", "gone")
     run_pending(service, "a")
-    create(service, "b", "other")
+    define(service, "b", "other")
     service.memories.retain_later(context(service), "b", [])
     run_pending(service, "b")
     service.banks.delete(context(service), "b")
@@ -139,7 +125,7 @@ def test_a_broken_read_model_never_blocks_a_write_and_a_rebuild_heals_it(
     with service.database.connection() as connection:
         connection.execute("ALTER TABLE history DROP COLUMN kind")
 
-    create(service, "a", "ships")
+    define(service, "a", "ships")
     created = service.log.after(0, limit=100)[-2]
     run_pending(service, "a")
 
@@ -203,7 +189,7 @@ def test_a_late_commit_is_read_by_the_next_refresh_and_makes_the_document_stale(
 ) -> None:
     """Spec 07 item 29, case WS-01: a retain commits after a refresh took its snapshot, with an older time."""
     retain(service, "a", "Ships are white.")
-    create(service, "a", "ships")
+    define(service, "a", "ships")
     taken = threading.Event()
     refreshed = threading.Event()
 
@@ -237,7 +223,7 @@ def test_a_late_commit_is_read_by_the_next_refresh_and_makes_the_document_stale(
 
 
 def test_a_rebuild_and_a_command_that_has_read_a_read_model_do_not_wait_for_each_other(service: Service) -> None:
-    create(service, "a", "ships")
+    define(service, "a", "ships")
     with ThreadPoolExecutor(1) as beside:
         rebuilding: list[Any] = []
 
@@ -288,7 +274,7 @@ def test_what_happens_to_one_model_leaves_the_others_alone(service: Service) -> 
     """Other models of the bank, and those of the same name in other banks."""
     for bank_id, name in (("a", "ships"), ("a", "boats"), ("b", "ships")):
         retain(service, bank_id, f"The {name} are white.")
-        create(service, bank_id, name)
+        define(service, bank_id, name)
         run_pending(service, bank_id)
     before = {name: [row for row in found if is_of_another(row)] for name, found in rows(service).items()}
     assert all(before[name] for name in before), "every read model must know the others"
@@ -320,19 +306,19 @@ def test_a_cleared_document_rests_on_nothing_and_a_corrected_fact_makes_only_its
     service: Service,
 ) -> None:
     retain(service, "a", "Ships are white.", document_id="ships")
-    for name in ("ships", "cleared"):
-        create(service, "a", name)
+    for name in ("ships", "cleared-ships"):
+        define(service, "a", name)
     run_pending(service, "a")
-    service.mental_models.clear(context(service), "a", "cleared")
+    service.mental_models.clear(context(service), "a", "cleared-ships")
     retain(service, "a", "Boats are red.", tags=("boats",))
-    create(service, "a", "white-ships")
+    define(service, "a", "white-ships")
     run_pending(service, "a")
     retain(service, "a", "Ships are blue.", document_id="ships")
 
-    found = service.reader.ask(staleness.of_models("a", ["ships", "cleared", "white-ships"]))
+    found = service.reader.ask(staleness.of_models("a", ["ships", "cleared-ships", "white-ships"]))
     assert {name: each.reasons for name, each in found.items()} == {
         "ships": ("new_memories", "evidence_changed"),
-        "cleared": ("new_memories",),
+        "cleared-ships": ("new_memories",),
         "white-ships": ("new_memories", "evidence_changed"),
     }
     service.mental_models.refresh(context(service), "a", "ships")
@@ -345,7 +331,7 @@ def test_a_cleared_document_rests_on_nothing_and_a_corrected_fact_makes_only_its
 
 
 def test_a_page_of_the_timeline_begins_with_the_oldest(service: Service) -> None:
-    create(service, "a", "ships")
+    define(service, "a", "ships")
     for number in range(4):
         service.mental_models.change(context(service), "a", "ships", name=f"name {number}")
     first, total = service.reader.ask(timeline.page("a", "ships", 2, 0))
@@ -356,8 +342,8 @@ def test_a_page_of_the_timeline_begins_with_the_oldest(service: Service) -> None
 
 
 def test_a_bank_is_found_by_any_part_of_its_id_or_name_whatever_the_case(service: Service) -> None:
-    service.banks.put(context(service), "Harbour", "The North Quay", Missions(), None)
-    service.banks.put(context(service), "other", "100%", Missions(), None)
+    service.banks.put(context(service), "Harbour", "The North Quay", Missions(), {})
+    service.banks.put(context(service), "other", "100%", Missions(), {})
     for asked, expected in (("harb", ["Harbour"]), ("NORTH q", ["Harbour"]), ("%", ["other"]), ("x", [])):
         found, total = service.reader.ask(banks.page(asked, 10, 0))
         assert ([each.bank_id for each in found], total) == (expected, len(expected))
