@@ -103,12 +103,15 @@ def of_models(bank_id: str, mental_model_ids: Sequence[str]) -> Query[dict[str, 
     """Staleness of any number of models of a bank in one small query: what they covered, what was written since by tag
     set and fact type, and which of the facts they rest on changed since."""
     return Query(
-        "WITH models AS (SELECT * FROM staleness WHERE bank_id = %(bank_id)s AND mental_model_id = ANY(%(ids)s)),"
+        # joined, not `= ANY`: a plan made for any number of ids would compare each row with each of them
+        "WITH models AS (SELECT s.* FROM unnest(%(ids)s::text[]) AS wanted (id)"
+        "   JOIN staleness s ON s.bank_id = %(bank_id)s AND s.mental_model_id = wanted.id),"
         " since AS (SELECT coalesce(min(covered), 0) AS position FROM models),"
         " changed AS (SELECT c.mental_model_id, max(f.to_position) AS position"
         "   FROM fact_versions f JOIN citations c ON c.bank_id = f.bank_id AND c.fact_id = f.fact_id"
+        "   JOIN models USING (mental_model_id)"
         "   WHERE f.bank_id = %(bank_id)s AND f.to_position > (SELECT position FROM since)"
-        "     AND c.mental_model_id = ANY(%(ids)s) AND c.fact_version = f.version GROUP BY 1)"
+        "     AND c.fact_version = f.version GROUP BY 1)"
         " SELECT 'model' AS row, m.mental_model_id AS id, m.covered AS position, m.covered_scope, m.tags,"
         "   m.scope_trigger, c.position AS changed, NULL AS fact_type"
         "   FROM models m LEFT JOIN changed c USING (mental_model_id)"

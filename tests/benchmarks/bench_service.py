@@ -6,6 +6,8 @@ Every HTTP figure is also given as a ratio to the cheapest answer the same serve
 from __future__ import annotations
 
 import contextlib
+import http.client
+import json
 import os
 import shutil
 import signal
@@ -18,8 +20,6 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-
-import httpx
 
 from tests.support.instant_llm import instant
 from tests.support.scripted_llm import ScriptedLlm
@@ -67,21 +67,29 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        self.client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=300)
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
         while not self._healthy():
             assert self.process.poll() is None, "the service ended"
             time.sleep(0.005)
         self.seconds_to_healthy = time.perf_counter() - started
 
     def _healthy(self) -> bool:
-        with contextlib.suppress(httpx.TransportError):
-            return self.client.get("/health/ready").status_code == 200
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            return self.request("GET", "/health/ready")[0] == 200
+        self.connection.close()
         return False
 
+    def request(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
+        """Status and body; the plainest client there is, so that the figures are the server's."""
+        data = None if body is None else json.dumps(body)
+        self.connection.request(method, path, data, {"Content-Type": "application/json"} if data else {})
+        reply = self.connection.getresponse()
+        return reply.status, reply.read()
+
     def ask(self, method: str, path: str, body: Any = None) -> Any:
-        reply = self.client.request(method, f"/v1/default/banks/bench{path}", json=body)
-        assert reply.status_code == 200, reply.text
-        return reply.json()
+        status, reply = self.request(method, f"/v1/default/banks/bench{path}", body)
+        assert status == 200, reply
+        return json.loads(reply)
 
     def finish(self, operation_id: str) -> None:
         while True:
@@ -96,7 +104,7 @@ class Server:
         return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
     def stop(self) -> None:
-        self.client.close()
+        self.connection.close()
         self.process.send_signal(signal.SIGINT)
         self.process.wait(timeout=30)
 
@@ -135,7 +143,7 @@ def _offline_rows() -> list[Row]:
         found.append(("start, warm", server.seconds_to_healthy, "s"))
         found.append(("memory, idle after start", server.memory_mb(), "MB"))
         _fill(server)
-        live = p50_ms(lambda: server.client.get("/health/live"))
+        live = p50_ms(lambda: server.request("GET", "/health/live"))
         found.append(("GET /health/live (baseline)", live, "ms"))
         query = {"query": "which ships carry an anchor past the harbour?", "budget": "mid"}
         for name, action in (
@@ -212,7 +220,7 @@ def _llm_rows() -> list[Row]:
         server.ask("POST", "/memories", {"items": [{"content": sentence(1)}]})
         body = {"id": "m", "name": "Ships", "source_query": "Which ships carry an anchor?"}
         server.finish(server.ask("POST", "/mental-models", body)["operation_id"])
-        live = p50_ms(lambda: server.client.get("/health/live"))
+        live = p50_ms(lambda: server.request("GET", "/health/live"))
         figure = p50_ms(lambda: _refresh(server, "m"), runs=30)
         server.stop()
     return [
