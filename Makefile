@@ -4,7 +4,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PACKAGES := domain application projections adapters
 
 .PHONY: run demo test check lint types unit bench lock format clean
 

@@ -5,12 +5,12 @@ Exit codes: 0 done, 1 a check found something, 2 it could not be done (one line 
 
 from __future__ import annotations
 
-import logging
 import sys
 from typing import Annotated
 
 import typer
 
+from adapters.cli.logs import log_to_standard_error
 from adapters.cli.unusable import Unusable
 
 app = typer.Typer(
@@ -117,7 +117,7 @@ def _settings(host: str | None, port: int | None):  # type: ignore[no-untyped-de
 
 def main() -> None:
     """Entry point of the console script: what cannot be done is one line and exit code 2."""
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    log_to_standard_error()
     try:
         app()
     except KeyboardInterrupt:  # before the command began; later typer turns it into the same exit code
@@ -133,12 +133,15 @@ def main() -> None:
 def _one_line(error: Exception) -> str | None:
     import psycopg
 
+    from adapters.postgres.event_mapper import UnreadableEvent
     from adapters.postgres.unavailable import DatabaseUnavailable
     from application.ports import MindFailed
     from domain.refusals import Refusal
 
     if isinstance(error, (Unusable, DatabaseUnavailable, Refusal, MindFailed)):
         return str(error)
+    if isinstance(error, UnreadableEvent):
+        return f"{error}; a newer Palimpsest may have written it"
     if isinstance(error, psycopg.OperationalError):  # also of the pool
         return f"the database went away: {' '.join(str(error).split())}; run the command again when it is back"
     return None

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     import uvicorn
 
 
+CANCELLED_AGAIN_SECONDS = 4.0
+"""A little more than a worker takes to end in order."""
+
+
 def serve(settings: Settings, *, demo: bool, run_worker: bool, stay: bool) -> None:
     """Serves until interrupted; with `demo` the demo runs against the service, and without `stay` it ends after that.
 
@@ -127,13 +131,22 @@ def work(settings: Settings) -> None:
         with opened(build(settings, ready())) as service:
             service.keep_vector_index()
             print(f"palimpsest worker: {settings.worker_concurrency} operations at a time; Ctrl-C stops it", flush=True)
-            asyncio.run(_until_stopped(service.worker().run()))
+            asyncio.run(until_stopped(service.worker().run()))
 
 
-async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
+async def until_stopped(work: Coroutine[Any, Any, None], *, again_after: float = CANCELLED_AGAIN_SECONDS) -> None:
+    """Works until SIGINT or SIGTERM, then cancels the work, again and again until it ends.
+
+    Once is not enough: a worker that loses its database while it ends takes that for a reason to start anew."""
     loop = asyncio.get_running_loop()
-    running = asyncio.create_task(work)
+    told = asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(name, running.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await running
+        loop.add_signal_handler(name, told.set)
+    running, waiting = asyncio.create_task(work), asyncio.create_task(told.wait())
+    await asyncio.wait({running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    while not running.done():
+        running.cancel()
+        await asyncio.wait({running}, timeout=again_after)
+    if not running.cancelled():
+        running.result()

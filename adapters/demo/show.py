@@ -150,6 +150,6 @@ def _what_to_run() -> str:
 Try (as .venv/bin/palimpsest where make has installed it):
   palimpsest audit {BANK} {DECISIONS}          # everything that happened to it
   palimpsest audit {BANK} {DECISIONS} --at 2   # the document as it was
-  palimpsest verify                       # every document is the fold of its events
-  palimpsest serve                        # the service, with all of this in it
+  palimpsest verify                        # every document is the fold of its events
+  palimpsest serve                         # the service, with all of this in it
 """

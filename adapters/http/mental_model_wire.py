@@ -14,7 +14,7 @@ from projections.staleness import Staleness
 from projections.timeline import TimelineEntry
 
 
-def of_row(row: DocumentRow, staleness: Staleness | None = None, *, with_reasons: bool = False) -> MentalModelResponse:
+def of_row(row: DocumentRow, staleness: Staleness | None = None) -> MentalModelResponse:
     return MentalModelResponse(
         id=row.mental_model_id,
         bank_id=row.bank_id,
@@ -27,7 +27,7 @@ def of_row(row: DocumentRow, staleness: Staleness | None = None, *, with_reasons
         last_refresh_failed_at=iso_or_none(row.last_refresh_failed_at),
         last_full_refreshed_at=iso_or_none(row.last_full_refreshed_at),
         is_stale=staleness.is_stale if staleness else None,
-        stale_reasons=list(staleness.reasons) if staleness and staleness.reasons and with_reasons else None,
+        stale_reasons=list(staleness.reasons) if staleness and staleness.reasons else None,
         source_query=row.source_query,
         max_tokens=row.max_tokens,
         trigger=_without_nulls(row.trigger),

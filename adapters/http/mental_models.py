@@ -212,7 +212,7 @@ async def _now(api: Backend, bank_id: str, mental_model_id: str, detail: Detail)
         row = await api.ask(find)
     if row is None:
         raise MentalModelNotFound(bank_id, mental_model_id)
-    return mental_model_wire.of_row(row, stale.get(mental_model_id), with_reasons=True)
+    return mental_model_wire.of_row(row, stale.get(mental_model_id))
 
 
 async def _full(api: Backend, bank_id: str, mental_model_id: str) -> Response:

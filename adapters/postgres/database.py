@@ -14,6 +14,12 @@ from psycopg.rows import DictRow, dict_row
 
 from application.ports import Transaction
 
+CONNECTION_WITHIN_SECONDS = 10.0
+"""How long a command waits for a connection before it is refused."""
+RECONNECT_SECONDS = 5.0
+"""How long a pool tries to reconnect, with ever longer pauses; after it, the next who asks makes it try anew. Without
+a bound a server that comes back after a while is noticed late."""
+
 
 @dataclass(frozen=True)
 class PostgresTransaction:
@@ -46,7 +52,8 @@ class Database:
             min_size=min_size,
             max_size=max_size,
             open=False,
-            timeout=30.0,
+            timeout=CONNECTION_WITHIN_SECONDS,
+            reconnect_timeout=RECONNECT_SECONDS,
             check=ConnectionPool.check_connection,
             name="palimpsest",
         )

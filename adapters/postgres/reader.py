@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from adapters.postgres.database import Database, connection_of
+from adapters.postgres.database import RECONNECT_SECONDS, Database, connection_of
 from application.ports import Transaction
 from projections.projection import Query
 
@@ -69,6 +69,7 @@ class AsyncReader:
             min_size=1,
             max_size=max_size,
             timeout=CONNECTION_WITHIN_SECONDS,
+            reconnect_timeout=RECONNECT_SECONDS,
             open=False,
             check=_check,
             reset=_give_back,

@@ -62,6 +62,9 @@ def test_nulls_are_left_out_of_a_mental_model_and_its_trigger(bank: RestBank, ad
     assert empty["content"] == "", "an empty document is no null"
 
 
+STALE = ("is_stale", "stale_reasons")
+
+
 def test_a_list_tells_staleness_at_every_level(bank: RestBank, ada: Any) -> None:
     bank.retain("Ada Lovelace moved to Paris.", tags=["ada"])
     for detail, fields in (
@@ -70,11 +73,12 @@ def test_a_list_tells_staleness_at_every_level(bank: RestBank, ada: Any) -> None
         ("full", WITH_CONTENT | {"reflect_response"}),
     ):
         (item,) = bank.get("/mental-models", detail=detail)["items"]
-        assert set(item) == ALWAYS | {"last_memory_seen_at", "last_full_refreshed_at", "is_stale"} | fields
+        assert set(item) == ALWAYS | {"last_memory_seen_at", "last_full_refreshed_at", *STALE} | fields
         assert item["is_stale"] is True
     assert "content" not in bank.get("/mental-models")["items"][0], "metadata is what a list gives unless asked"
     assert ada["is_stale"] is False
     assert bank.get("/mental-models/ada")["stale_reasons"] == ["new_memories"]
+    assert [each["stale_reasons"] for each in bank.get("/mental-models")["items"]] == [["new_memories"]]
 
 
 def test_a_list_filters_by_tags_as_sets_and_pages_with_a_total(bank: RestBank) -> None:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -118,6 +119,11 @@ def kill_hard(pid: int) -> None:
 
 
 def is_running(pid: int) -> bool:
+    """Whether there is such a process, and not only its remains."""
+    if Path("/proc/self/stat").exists():
+        with suppress(OSError):
+            return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+        return False
     shown = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
     return bool(shown.strip()) and not shown.startswith("Z")
 
