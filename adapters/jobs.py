@@ -82,10 +82,8 @@ class JobWorker:
                 await self._work()
                 logger.warning("the worker ended by itself; starting it again")
             except (exceptions.ConnectorException, psycopg.OperationalError, OSError) as error:
-                task = asyncio.current_task()
-                if (
-                    task is not None and task.cancelling()
-                ):  # the queue's library turns a cancellation into its own error
+                # the queue's library turns a cancellation into an error of its own when the database is gone
+                if (task := asyncio.current_task()) is not None and task.cancelling():
                     raise asyncio.CancelledError from error
                 logger.warning("the worker lost its database (%s); trying again", error)
             await asyncio.sleep(RESTART_SECONDS)

@@ -6,12 +6,15 @@ Exit codes: 0 done, 1 a check found something, 2 it could not be done (one line 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adapters.cli.logs import log_to_standard_error
 from adapters.cli.unusable import Unusable
+
+if TYPE_CHECKING:
+    from adapters.settings import Settings
 
 app = typer.Typer(
     help="Living markdown documents over an agent's memory, kept as event streams.",
@@ -99,7 +102,7 @@ def version() -> None:
     print(f"palimpsest {own_version()}")
 
 
-def _settings(host: str | None, port: int | None):  # type: ignore[no-untyped-def]  # Settings is imported late
+def _settings(host: str | None, port: int | None) -> Settings:
     from pydantic import ValidationError
 
     from adapters.settings import Settings
