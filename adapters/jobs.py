@@ -14,7 +14,6 @@ from datetime import datetime
 from uuid import UUID
 
 import procrastinate
-import psycopg
 from procrastinate import exceptions
 from psycopg import Connection
 from psycopg.rows import DictRow
@@ -67,9 +66,12 @@ def _lock(bank_id: str, work: RefreshAsked | RetainAsked) -> str | None:
 
 
 class JobWorker:
-    """Runs jobs until it is stopped; survives the loss of its database connections."""
+    """Runs jobs until it is stopped; comes up again whatever ends it, the loss of its database included.
+
+    `up` is False from an end that nobody asked for until it is tried again."""
 
     def __init__(self, conninfo: str, run_operation: RunOperation, *, concurrency: int) -> None:
+        self.up = True
         self._conninfo = conninfo
         self._run_operation = run_operation
         self._concurrency = concurrency
@@ -78,17 +80,20 @@ class JobWorker:
         """Works until cancelled. Running jobs get GRACE_SECONDS to finish; those that do not are put back in line, and
         their threads left to die with the process."""
         while True:
+            self.up = True
             try:
-                await self._work()
-                logger.warning("the worker ended by itself; starting it again")
-            except (exceptions.ConnectorException, psycopg.OperationalError, OSError) as error:
+                await self.work()
+                logger.warning("the job worker ended by itself; starting it again")
+            except Exception as error:  # whatever ends a worker must not take the process with it
                 # the queue's library turns a cancellation into an error of its own when the database is gone
                 if (task := asyncio.current_task()) is not None and task.cancelling():
                     raise asyncio.CancelledError from error
-                logger.warning("the worker lost its database (%s); trying again", error)
+                logger.warning("the job worker failed (%s: %s); starting it again", type(error).__name__, error)
+            self.up = False
             await asyncio.sleep(RESTART_SECONDS)
 
-    async def _work(self) -> None:
+    async def work(self) -> None:
+        """Works until it ends or fails; `run` starts it again."""
         connector = procrastinate.PsycopgConnector(
             conninfo=self._conninfo, min_size=1, max_size=max(2, self._concurrency)
         )

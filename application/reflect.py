@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from application.ports import Embedder, MemoryStore, MindFailed, ReflectPolicy
-from domain.memory import LEAST_SEMANTIC, RecalledFact, RecallQuery, Window
+from domain.memory import FACTS_OF_BUDGET, LEAST_SEMANTIC, Budget, RecalledFact, RecallQuery, Window
 from domain.mental_model.record import Evidence, FactCount, ToolCallRecord
-from domain.mental_model.trigger import Budget
 from domain.reflection import Answer, NoAnswer, ReflectQuestion, ToolCall, ToolResult
 from domain.refresh import NONE_USED, RETRIEVAL_EMPTY, Candidate, RunFailed
 from domain.scope import Scope
@@ -21,8 +20,6 @@ logger = logging.getLogger(__name__)
 
 ITERATIONS: dict[Budget, int] = {"low": 5, "mid": 10, "high": 20}
 """Steps of a mind at most, by budget."""
-CANDIDATES: dict[Budget, int] = {"low": 100, "mid": 300, "high": 1000}
-"""Facts a recall returns at most, by budget."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ class Reflector:
             reflection.calls.extend(thought.calls)
             match thought.step:
                 case ToolCall() as call if not must_finish:
-                    if not self._recall(call, readable, CANDIDATES[budget], iteration, reflection):
+                    if not self._recall(call, readable, FACTS_OF_BUDGET[budget], iteration, reflection):
                         return
                 case Answer() as answer:
                     _conclude(answer, reflection)

@@ -70,6 +70,11 @@ LEAST_SEMANTIC = 0.3
 """Cosine similarity from which a fact is near enough to be found by meaning (the system of reference, recall arms)."""
 
 
+Budget = Literal["low", "mid", "high"]
+FACTS_OF_BUDGET: dict[Budget, int] = {"low": 100, "mid": 300, "high": 1000}
+"""Facts that a recall returns at most, by budget (the system of reference, candidate budget "fixed")."""
+
+
 class RecallQuery(Value):
     """What to look for: `limit` facts at most, `max_tokens` of text in all (None: no bound)."""
 

@@ -25,12 +25,10 @@ from adapters.http.times import iso_or_none
 from adapters.http.wire_route import WireRoute
 from application.memories import Recalled
 from domain.event import Context
-from domain.memory import RecalledFact, RecallQuery, RetainItem, estimated_tokens
-from domain.mental_model.trigger import Budget
+from domain.memory import FACTS_OF_BUDGET, RecalledFact, RecallQuery, RetainItem, estimated_tokens
 from domain.scope import Scope
 from domain.usage import total
 
-LIMITS: dict[Budget, int] = {"low": 100, "mid": 300, "high": 1000}
 """Facts a recall finds at most, before its token limit cuts them."""
 DEFAULT_MAX_TOKENS = 4096
 
@@ -125,7 +123,7 @@ def _query(bank_id: str, body: RecallRequest) -> RecallQuery:
             tag_groups=tuple(body.tag_groups) if body.tag_groups else None,
             fact_types=tuple(body.types) if body.types else None,
         ),
-        limit=LIMITS[body.budget or "mid"],
+        limit=FACTS_OF_BUDGET[body.budget or "mid"],
         max_tokens=DEFAULT_MAX_TOKENS if body.max_tokens is None else body.max_tokens,
         **chosen,
     )

@@ -29,7 +29,8 @@ from adapters.http.fields import (
     Timestamp,
     TokenBudget,
 )
-from domain.mental_model.trigger import Budget, Trigger
+from domain.memory import Budget
+from domain.mental_model.trigger import Trigger
 from domain.scope import FactType, TagGroup, TagsMatch
 
 ITEMS_AT_MOST = 1000

@@ -9,10 +9,10 @@ from typing import Any, Literal, Self
 from croniter import CroniterBadDateError, croniter
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from domain.memory import Budget
 from domain.scope import FactType, TagGroup, TagsMatch
 
 RefreshMode = Literal["full", "delta"]
-Budget = Literal["low", "mid", "high"]
 SOME_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 """Any time will do to see whether a cron expression ever fires."""
 PROPERTY_TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object"})

@@ -10,12 +10,10 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from adapters.app import Service, build, opened
-from adapters.settings import Settings
 from tests.support import scripted_llm as script
-from tests.support.live_server import live_server
 from tests.support.rest import RestBank
 from tests.support.scripted_llm import Reply, ScriptedLlm
+from tests.support.scripted_service import client_of_scripted_service
 
 KEPT = ("content", "reflect_response", "last_refreshed_at", "last_memory_seen_at", "last_full_refreshed_at")
 
@@ -36,22 +34,8 @@ def llm() -> Iterator[ScriptedLlm]:
 
 
 @pytest.fixture(scope="module")
-def live_service(shared_conninfo: str, llm: ScriptedLlm) -> Iterator[Service]:
-    settings = Settings(
-        _env_file=None,
-        llm_base_url=llm.base_url,
-        llm_api_key="none",
-        llm_model="scripted",
-        llm_timeout_seconds=5.0,
-        worker_max_retries=0,
-    )
-    with opened(build(settings, shared_conninfo)) as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
-def client(live_service: Service) -> Iterator[httpx.Client]:
-    with live_server(live_service) as address, httpx.Client(base_url=address, timeout=30) as client:
+def client(shared_conninfo: str, llm: ScriptedLlm) -> Iterator[httpx.Client]:
+    with client_of_scripted_service(shared_conninfo, llm, llm_timeout_seconds=5.0, worker_max_retries=0) as client:
         yield client
 
 

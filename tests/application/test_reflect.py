@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from application.reflect import CANDIDATES, ITERATIONS, Readable, Reflection, Reflector
-from domain.memory import RecallQuery, Window
+from application.reflect import ITERATIONS, Readable, Reflection, Reflector
+from domain.memory import FACTS_OF_BUDGET, RecallQuery, Window
 from domain.mental_model.record import FactCount
 from domain.mental_model.trigger import Budget
 from domain.reflection import Answer, NoAnswer, ReflectQuestion, Thought, ToolCall
@@ -70,7 +70,12 @@ def test_a_recall_reads_the_scope_and_window_and_no_more_than_asked() -> None:
     reflecting.reflect(scope=narrow, upto=1, budget="low")
     assert reflecting.memory.queries == [
         RecallQuery(
-            bank_id=BANK, text="dates", scope=narrow, window=Window(upto=1), limit=CANDIDATES["low"], max_tokens=1500
+            bank_id=BANK,
+            text="dates",
+            scope=narrow,
+            window=Window(upto=1),
+            limit=FACTS_OF_BUDGET["low"],
+            max_tokens=1500,
         )
     ]
 

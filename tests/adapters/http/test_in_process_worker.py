@@ -131,11 +131,11 @@ def test_a_job_that_hangs_does_not_keep_the_server_from_stopping_and_is_put_back
 def test_a_worker_that_ends_by_itself_is_started_again(
     service: Service, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("adapters.http.in_process_worker.RESTART_SECONDS", 0.05)
+    monkeypatch.setattr("adapters.jobs.RESTART_SECONDS", 0.05)
     runs: list[str] = []
 
     class EndingWorker(JobWorker):
-        async def run(self) -> None:
+        async def work(self) -> None:
             runs.append("run")
             if len(runs) == 2:
                 raise RuntimeError("cannot start")
