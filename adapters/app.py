@@ -21,11 +21,23 @@ from adapters.settings import Settings
 from application.background import BackgroundWork, RetryPolicy
 from application.banks import Banks
 from application.command_handler import CommandHandler
+from application.delta import DeltaRefresh
+from application.document_versions import DocumentVersions
+from application.dry_run import DryRuns
 from application.memories import Memories
 from application.mental_models import MentalModels
-from application.ports import Clock, Embedder, FactExtractor, Identities, ReflectPolicy
+from application.ports import (
+    Clock,
+    DocumentEditor,
+    Embedder,
+    FactExtractor,
+    Identities,
+    ReflectPolicy,
+    StructuredExtractor,
+)
 from application.reflect import Reflector
 from application.refresh import RefreshExecutor
+from application.relevance import RelevanceCheck
 from projections import documents
 
 logger = logging.getLogger(__name__)
@@ -40,6 +52,8 @@ class Minds:
 
     extractor: FactExtractor
     policy: ReflectPolicy
+    editor: DocumentEditor
+    structured: StructuredExtractor | None = None
     close: Callable[[], None] = lambda: None
     """Frees the connections of the engine."""
 
@@ -59,6 +73,8 @@ class Service:
     embedder: Embedder
     minds: Minds
     mental_models: MentalModels
+    document_versions: DocumentVersions
+    dry_runs: DryRuns
     banks: Banks
     memories: Memories
     background: BackgroundWork
@@ -102,7 +118,16 @@ def build(
     memories = Memories(
         handler, memory, inbox, embedder, minds.extractor, identities, lambda bank_id: banks.missions(bank_id).retain
     )
-    executor = RefreshExecutor(memory, Reflector(memory, embedder, minds.policy), minds.policy, clock)
+    relevance = RelevanceCheck(memory, embedder) if settings.relevance_check else None
+    executor = RefreshExecutor(
+        memory,
+        Reflector(memory, embedder, minds.policy),
+        DeltaRefresh(memory, inbox, minds.editor, relevance),
+        minds.policy,
+        minds.structured,
+        clock,
+    )
+    mental_models = MentalModels(handler, log, identities)
     retries = RetryPolicy(settings.worker_max_retries, timedelta(seconds=settings.worker_retry_seconds))
     background = BackgroundWork(handler, log, executor, minds.policy, memories, inbox, clock, retries)
     return Service(
@@ -116,7 +141,9 @@ def build(
         memory=memory,
         embedder=embedder,
         minds=minds,
-        mental_models=MentalModels(handler, log, identities),
+        mental_models=mental_models,
+        document_versions=DocumentVersions(mental_models, memory),
+        dry_runs=DryRuns(mental_models, executor),
         banks=banks,
         memories=memories,
         background=background,
@@ -138,9 +165,11 @@ def opened(service: Service) -> Iterator[Service]:
 def make_minds(settings: Settings) -> Minds:
     """The engine that the settings name; its modules are imported only when it is used."""
     if settings.uses_llm:
+        from adapters.llm.editor import LlmDocumentEditor
         from adapters.llm.endpoint import Endpoint
         from adapters.llm.facts import LlmFactExtractor
         from adapters.llm.reflect import LlmReflectPolicy
+        from adapters.llm.structured import LlmStructuredExtractor
 
         endpoint = Endpoint(
             base_url=settings.llm_base_url,
@@ -148,11 +177,18 @@ def make_minds(settings: Settings) -> Minds:
             model=settings.llm_model or "",
             timeout_seconds=settings.llm_timeout_seconds,
         )
-        return Minds(LlmFactExtractor(endpoint), LlmReflectPolicy(endpoint), endpoint.close)
+        return Minds(
+            extractor=LlmFactExtractor(endpoint),
+            policy=LlmReflectPolicy(endpoint),
+            editor=LlmDocumentEditor(endpoint),
+            structured=LlmStructuredExtractor(endpoint),
+            close=endpoint.close,
+        )
+    from adapters.offline.editor import OfflineDocumentEditor
     from adapters.offline.facts import OfflineFactExtractor
     from adapters.offline.reflect import OfflineReflectPolicy
 
-    return Minds(OfflineFactExtractor(), OfflineReflectPolicy())
+    return Minds(OfflineFactExtractor(), OfflineReflectPolicy(), OfflineDocumentEditor())
 
 
 def make_embedder(settings: Settings) -> Embedder:

@@ -59,10 +59,16 @@ class Settings(BaseSettings):
 
     max_body_bytes: int = Field(default=16 * 1024 * 1024, gt=0, validation_alias=_names("MAX_BODY_BYTES"))
     """The largest request body taken; a larger one is refused with 413."""
+    history_enabled: bool = Field(
+        default=True, validation_alias=_names("ENABLE_MENTAL_MODEL_HISTORY", "ENABLE_MENTAL_MODEL_HISTORY")
+    )
+    """Whether the history is shown; the log keeps everything."""
     history_max_entries: int = Field(
         default=50, validation_alias=_names("MENTAL_MODEL_HISTORY_MAX_ENTRIES", "MENTAL_MODEL_HISTORY_MAX_ENTRIES")
     )
     """Entries of each kind that the history shows; 0 or less shows all."""
+    relevance_check: bool = Field(default=True, validation_alias=_names("RELEVANCE_CHECK"))
+    """Whether a delta first asks, without a model, if the new facts have anything to do with the document."""
     worker_concurrency: int = Field(default=4, ge=1, validation_alias=_names("WORKER_CONCURRENCY", "WORKER_MAX_SLOTS"))
     worker_max_retries: int = Field(
         default=3, ge=0, validation_alias=_names("WORKER_MAX_RETRIES", "WORKER_MAX_RETRIES")

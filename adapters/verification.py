@@ -10,7 +10,7 @@ from adapters.postgres.event_log import PostgresEventLog
 from adapters.postgres.reader import Reader
 from domain.digest import sha256_of
 from domain.event import Recorded, StreamId
-from domain.mental_model.events import ContentWritten
+from domain.mental_model.events import ContentEdited, ContentReverted, ContentWritten
 from domain.mental_model.state import Absent, MentalModel, State, evolve
 from projections import documents
 from projections.documents import DocumentRow
@@ -18,6 +18,10 @@ from projections.documents import DocumentRow
 BATCH = 1000
 
 Progress = Callable[[int], None]
+
+
+WRITES = (ContentWritten, ContentEdited, ContentReverted)
+"""The events that hold a whole text."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,8 @@ def verify(log: PostgresEventLog, reader: Reader, progress: Progress | None = No
     events = 0
     for recorded in _mental_model_events(log):
         events += 1
-        if isinstance(recorded.event, ContentWritten) and sha256_of(recorded.event.text) != recorded.event.sha256:
+        event = recorded.event
+        if isinstance(event, WRITES) and sha256_of(event.text) != event.sha256:
             where = f"the text of version {recorded.version} does not have its recorded sha256"
             differences.append(Difference(recorded.stream.bank_id, recorded.stream.name, where))
         state, _ = states.get(recorded.stream, (Absent(), 0))

@@ -44,7 +44,14 @@ from domain.usage import ModelCall
 
 logger = logging.getLogger(__name__)
 
-UNSURE = ("no_answer", "empty_candidate")
+UNSURE = (
+    "no_answer",
+    "empty_candidate",
+    "delta_ops_failed",
+    "delta_ops_all_skipped",
+    "delta_not_applied",
+    "structured_output_failed",
+)
 """Failures that another try may not come to, unless the mind always thinks the same."""
 
 

@@ -1,8 +1,8 @@
-"""Use cases of a mental model: define, change, refresh, clear, delete, and read as it was."""
+"""Use cases of a mental model: define, change, refresh, revert, clear, delete, and read as it was."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -20,12 +20,21 @@ from application.command_handler import (
     require_bank,
 )
 from application.ports import EventLog, Identities
+from domain.candidate import is_blank
 from domain.event import Context, Recorded
-from domain.mental_model.commands import ChangeMentalModel, ClearContent, CreateMentalModel, DeleteMentalModel
+from domain.mental_model.commands import (
+    ChangeMentalModel,
+    ClearContent,
+    CreateMentalModel,
+    DeleteMentalModel,
+    RevertContent,
+)
 from domain.mental_model.state import Absent, MentalModel, State, evolve
 from domain.mental_model.trigger import Trigger
 from domain.operation import RefreshAsked, RequestOperation
-from domain.refusals import MentalModelNotFound, VersionNotFound
+from domain.refusals import InvalidInput, MentalModelNotFound, VersionNotFound
+
+EMPTY_THEN = "the document was empty at version {version}: to empty it, clear it (POST .../clear)"
 
 
 @dataclass(frozen=True)
@@ -59,8 +68,10 @@ class MentalModels:
         tags: tuple[str, ...],
         max_tokens: int,
         trigger: Trigger,
+        content: str | None = None,
     ) -> Created:
-        """Opens the bank if need be, defines the model and asks for its first refresh, all or nothing.
+        """Opens the bank if need be, defines the model, with `content` as its document, and asks for its first refresh,
+        all or nothing.
 
         Raises MentalModelAlreadyExists."""
         chosen = mental_model_id if mental_model_id is not None else f"mm-{self._identities.new().hex}"
@@ -71,7 +82,7 @@ class MentalModels:
             Step(
                 MENTAL_MODEL,
                 mental_model_stream(bank_id, chosen),
-                CreateMentalModel(bank_id, chosen, name, source_query, tags, max_tokens, trigger),
+                CreateMentalModel(bank_id, chosen, name, source_query, tags, max_tokens, trigger, content),
             ),
             _ask_refresh(bank_id, chosen, operation_id, None),
         )
@@ -89,9 +100,11 @@ class MentalModels:
         tags: tuple[str, ...] | None = None,
         max_tokens: int | None = None,
         trigger: Mapping[str, Any] | None = None,
+        content: str | None = None,
     ) -> Done:
-        """Raises MentalModelNotFound, NothingToChange, InvalidInput, StaleVersion (with `expected`)."""
-        command = ChangeMentalModel(bank_id, mental_model_id, name, source_query, tags, max_tokens, trigger)
+        """`content` is the document, written by hand. Raises MentalModelNotFound, NothingToChange, InvalidInput,
+        StaleVersion (with `expected`)."""
+        command = ChangeMentalModel(bank_id, mental_model_id, name, source_query, tags, max_tokens, trigger, content)
         stream = mental_model_stream(bank_id, mental_model_id)
         return self._handler.execute(context, Step(MENTAL_MODEL, stream, command, expected))[0]
 
@@ -104,6 +117,21 @@ class MentalModels:
         asked = _ask_refresh(bank_id, mental_model_id, operation_id, mode)
         self._handler.execute(context, require_bank(bank_id), asked)
         return operation_id
+
+    def revert(
+        self, context: Context, bank_id: str, mental_model_id: str, to_version: int, *, expected: int | None = None
+    ) -> Done:
+        """Puts the document back to what it said at a version, and to what it rested on then; nothing else changes.
+
+        Raises MentalModelNotFound, VersionNotFound, InvalidInput when the document was empty then, StaleVersion (with
+        `expected`)."""
+        self.load(bank_id, mental_model_id)
+        then = self.as_of(bank_id, mental_model_id, to_version).model
+        if is_blank(then.content):
+            raise InvalidInput("version", EMPTY_THEN.format(version=to_version))
+        command = RevertContent(bank_id, mental_model_id, to_version, then)
+        stream = mental_model_stream(bank_id, mental_model_id)
+        return self._handler.execute(context, Step(MENTAL_MODEL, stream, command, expected))[0]
 
     def clear(self, context: Context, bank_id: str, mental_model_id: str) -> None:
         """Empties the document; what it said stays in the log and in the history."""
@@ -124,19 +152,7 @@ class MentalModels:
     def as_of(self, bank_id: str, mental_model_id: str, moment: int | datetime) -> AsOf:
         """As it stood at a version of its stream, or at a time. Raises MentalModelNotFound when it never existed,
         VersionNotFound when it did not exist then."""
-        events = self.events(bank_id, mental_model_id)
-        state: State = Absent()
-        version = 0
-        for recorded in events:
-            if (recorded.version if isinstance(moment, int) else recorded.occurred_at) > moment:  # type: ignore[operator]  # both sides are of one kind
-                break
-            state = evolve(state, recorded)
-            version = recorded.version
-        unknown_version = isinstance(moment, int) and moment > events[-1].version
-        if isinstance(state, Absent) or unknown_version:
-            as_of = f"version {moment}" if isinstance(moment, int) else moment.isoformat()
-            raise VersionNotFound(mental_model_id, as_of)
-        return AsOf(state, version)
+        return stood(mental_model_id, self.events(bank_id, mental_model_id), moment)
 
     def events(self, bank_id: str, mental_model_id: str) -> list[Recorded]:
         """Everything that ever happened to it, deleted or not. Raises MentalModelNotFound when nothing did."""
@@ -144,6 +160,22 @@ class MentalModels:
         if not events:
             raise MentalModelNotFound(bank_id, mental_model_id)
         return events
+
+
+def stood(mental_model_id: str, events: Sequence[Recorded], moment: int | datetime) -> AsOf:
+    """A mental model as all its events tell it at a version or a time. Raises VersionNotFound."""
+    state: State = Absent()
+    version = 0
+    for recorded in events:
+        if (recorded.version if isinstance(moment, int) else recorded.occurred_at) > moment:  # type: ignore[operator]  # both sides are of one kind
+            break
+        state = evolve(state, recorded)
+        version = recorded.version
+    unknown_version = isinstance(moment, int) and moment > events[-1].version
+    if isinstance(state, Absent) or unknown_version:
+        as_of = f"version {moment}" if isinstance(moment, int) else moment.isoformat()
+        raise VersionNotFound(mental_model_id, as_of)
+    return AsOf(state, version)
 
 
 def _ask_refresh(bank_id: str, mental_model_id: str, operation_id: UUID, mode: Literal["full"] | None) -> Step:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,9 +12,10 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from application.aggregate import Aggregate
+from domain.editing import EditRequest, Proposal
 from domain.event import Context, Event, Recorded, StreamId
-from domain.memory import ExtractedFact, Fact, RecalledFact, RecallQuery, RetainItem
-from domain.mental_model.record import FailureReason
+from domain.memory import ExtractedFact, Fact, RecalledFact, RecallQuery, RetainItem, Standing, UnreadQuery
+from domain.mental_model.record import Citation, FailureReason
 from domain.reflection import ReflectQuestion, Thought, ToolResult
 from domain.usage import ModelCall
 
@@ -99,6 +100,10 @@ class RetainInbox(Protocol):
 
     def drop_bank(self, bank_id: str, tx: Transaction) -> None: ...
 
+    def waiting(self, bank_id: str) -> Sequence[tuple[str, ...]]:
+        """The tags of every item of a bank that waits to be retained."""
+        ...
+
 
 @dataclass(frozen=True)
 class EmbeddedFact:
@@ -151,6 +156,19 @@ class MemoryStore(Protocol):
         """The newest fact (by position) inside scope and window; None when nothing is readable there."""
         ...
 
+    def unread(self, query: UnreadQuery) -> Sequence[Fact]:
+        """What a delta has to read, by position. No fact is left out but by `query.limit`."""
+        ...
+
+    def standings(self, bank_id: str, cited: Sequence[Citation], upto: int) -> Sequence[Standing]:
+        """What became of cited facts, as of a position, in the order asked."""
+        ...
+
+    def nearness(self, bank_id: str, positions: Sequence[int], vectors: Sequence[Sequence[float]]) -> dict[int, float]:
+        """By position of a fact version, the largest cosine similarity of its vector to one of `vectors`. Versions
+        without a comparable vector are left out."""
+        ...
+
     def forget_bank(self, bank_id: str, tx: Transaction) -> int:
         """Erases all memory of a bank and moves its clock; returns the number of facts erased."""
         ...
@@ -198,6 +216,34 @@ class ReflectPolicy(Protocol):
 
     def next_step(self, question: ReflectQuestion, results: Sequence[ToolResult], *, must_finish: bool) -> Thought:
         """`must_finish` forbids another tool call. Raises MindFailed."""
+        ...
+
+
+class DocumentEditor(Protocol):
+    """Proposes typed operations on a document; applying them is not its business."""
+
+    engine: str
+    deterministic: bool
+
+    def propose(self, request: EditRequest) -> Proposal:
+        """Operations for a task; none when nothing is to be changed. Raises MindFailed."""
+        ...
+
+
+@dataclass(frozen=True)
+class Structured:
+    """A value that fits the schema asked for."""
+
+    value: dict[str, Any]
+    raw: str = ""
+    calls: Sequence[ModelCall] = ()
+
+
+class StructuredExtractor(Protocol):
+    """Reads a value of a given JSON schema out of a document."""
+
+    def extract(self, markdown: str, schema: Mapping[str, Any], *, max_tokens: int) -> Structured:
+        """Raises MindFailed (reason `structured_output_failed`) when no value that fits could be had."""
         ...
 
 

@@ -11,12 +11,15 @@ from application.ports import Embedder, MemoryStore, MindFailed, ReflectPolicy
 from domain.memory import FACTS_OF_BUDGET, LEAST_SEMANTIC, Budget, RecalledFact, RecallQuery, Window
 from domain.mental_model.record import Evidence, FactCount, ToolCallRecord
 from domain.reflection import Answer, NoAnswer, ReflectQuestion, ToolCall, ToolResult
-from domain.refresh import NONE_USED, RETRIEVAL_EMPTY, Candidate, RunFailed
+from domain.refresh.run import Candidate, RunFailed
 from domain.scope import Scope
 from domain.storable import storable
 from domain.usage import ModelCall
 
 logger = logging.getLogger(__name__)
+
+RETRIEVAL_EMPTY = "retrieval returned nothing"
+NONE_USED = "retrieval found {found} facts but the answer used none of them"
 
 ITERATIONS: dict[Budget, int] = {"low": 5, "mid": 10, "high": 20}
 """Steps of a mind at most, by budget."""
@@ -151,7 +154,9 @@ def _conclude(answer: Answer, reflection: Reflection) -> None:
     used = [shown[fact_id] for fact_id in dict.fromkeys(answer.used) if fact_id in shown]
     reflection.evidence = tuple(_evidence(found) for found in used)
     reflection.raw_reply = answer.raw
-    reflection.result = Candidate(storable(answer.markdown))
+    cited = {str(found.fact.id) for found in used}
+    mentions = tuple(mention for mention in answer.mentions if mention.fact_id in cited)
+    reflection.result = Candidate(storable(answer.markdown), mentions)
     if not shown:
         reflection.warnings.append(RETRIEVAL_EMPTY)
     elif not used:

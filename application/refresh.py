@@ -1,29 +1,49 @@
-"""The refresh of a document: read the scope, ask the mind, and say what came of it. Writes nothing.
+"""The refresh of a document: read what it has to, ask a mind, and say what came of it. Writes nothing.
 
-The seven phases of the system of reference are the steps of `execute`: mode, scope, snapshot and window, reading (none
-when nothing is readable), the edit of a delta, guards, and persistence; `domain.refresh` decides the last two when the
-run is recorded.
+The seven phases of the system of reference are here: mode, scope, snapshot and window, reading (the reflect loop for
+a full refresh, all of the window for a delta), the edits of a delta, guards, and persistence; `domain.refresh` decides
+the last two when the run is recorded. A preview is the same run, without the structured view.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
-from application.ports import Clock, MemoryStore, ReflectPolicy
+from application.delta import DeltaRefresh
+from application.delta_run import DeltaRun
+from application.ports import Clock, MemoryStore, MindFailed, ReflectPolicy, StructuredExtractor
 from application.reflect import Readable, Reflection, Reflector
+from domain.digest import sha256_of
 from domain.document import PARSER_VERSION
-from domain.memory import RecallQuery, Window
-from domain.mental_model.record import RefreshRecord, RefreshWindow, ResolvedScope
+from domain.memory import Fact, RecallQuery, Window
+from domain.mental_model.events import ContentUnchanged, ContentWritten
+from domain.mental_model.record import FactCount, RefreshRecord, RefreshWindow, ResolvedScope
 from domain.mental_model.state import MentalModel
 from domain.reflection import ReflectQuestion
-from domain.refresh import NOTHING_READABLE, Candidate, Mode, NothingToRead, RefreshRun, RunFailed, decide_mode
+from domain.refresh import (
+    Candidate,
+    Mode,
+    NothingToRead,
+    RefreshRun,
+    RunFailed,
+    RunResult,
+    StructuredOutputFailed,
+    decide_mode,
+    decide_outcome,
+)
 from domain.storable import storable
 
 logger = logging.getLogger(__name__)
+
+NOTHING_READABLE = (
+    "nothing is readable in the scope: check tags, tag groups and fact types; the document was left as it is"
+)
+NO_EXTRACTOR = "a structured view needs a language model: the document was written without one"
 
 
 @dataclass
@@ -35,6 +55,7 @@ class _Progress:
     window: RefreshWindow
     started: float
     reflection: Reflection = field(default_factory=Reflection)
+    delta: DeltaRun | None = None
     skipped: Literal["no_sources_in_scope"] | None = None
 
 
@@ -45,20 +66,26 @@ class RefreshExecutor:
         self,
         memory: MemoryStore,
         reflector: Reflector,
+        deltas: DeltaRefresh,
         policy: ReflectPolicy,
+        structured: StructuredExtractor | None,
         clock: Clock,
         stopwatch: Callable[[], float] = time.monotonic,
     ) -> None:
         self._memory = memory
         self._reflector = reflector
+        self._deltas = deltas
         self._policy = policy
+        self._structured = structured
         self._clock = clock
         self._stopwatch = stopwatch
 
-    def execute(self, model: MentalModel, override: Literal["full"] | None = None) -> RefreshRun:
+    def execute(
+        self, model: MentalModel, override: Literal["full"] | None = None, *, preview: bool = False
+    ) -> RefreshRun:
         """Reads and asks. Whatever fails is a result, explained as far as the run got."""
         progress = _Progress(
-            mode=decide_mode(override or model.trigger.mode, model.content, model.answered_query, model.source_query),
+            mode=decide_mode(override or model.trigger.mode, model),
             scope=_resolved_scope(model),
             window=RefreshWindow(after=0, upto=0, created_before=self._clock.now()),
             started=self._stopwatch(),
@@ -67,16 +94,31 @@ class RefreshExecutor:
             result = self._read(model, progress)
         except Exception as error:
             logger.exception("the refresh of %s/%s failed", model.bank_id, model.mental_model_id)
-            told = storable(f"the memory could not be read: {type(error).__name__}: {error}")
-            result = RunFailed("retrieval_failed", told, transient=True)
-        return self._run(model, progress, result)
+            result = self._broken(progress, error)
+        run = self._run(model, progress, result)
+        return run if preview else self._with_structure(model, run)
 
-    def _read(self, model: MentalModel, progress: _Progress) -> NothingToRead | Candidate | RunFailed:
-        window = Window(after=0, upto=self._memory.position(model.bank_id))
+    def _read(self, model: MentalModel, progress: _Progress) -> RunResult:
+        upto = self._memory.position(model.bank_id)
+        if progress.mode.effective == "delta":
+            return self._delta(model, upto, progress)
+        return self._full(model, upto, progress)
+
+    def _broken(self, progress: _Progress, error: Exception) -> RunFailed:
+        """An unexpected error. Until an editor was asked, it is the memory that could not be read."""
+        told = storable(f"{type(error).__name__}: {error}")
+        if progress.delta is not None and progress.delta.replies:
+            return RunFailed("unexpected_error", told)
+        return RunFailed("retrieval_failed", f"the memory could not be read: {told}", transient=True)
+
+    # --- full ---------------------------------------------------------------------------------------------------------
+
+    def _full(self, model: MentalModel, upto: int, progress: _Progress) -> RunResult:
+        window = Window(after=0, upto=upto)
         scope = progress.scope.scope
         newest = self._memory.newest_in_scope(RecallQuery(bank_id=model.bank_id, text="", scope=scope, window=window))
         progress.window = progress.window.model_copy(
-            update={"upto": window.upto, "watermark": newest.recorded_at if newest else None}
+            update={"upto": upto, "watermark": newest.recorded_at if newest else None}
         )
         if newest is None:
             progress.skipped = "no_sources_in_scope"
@@ -93,10 +135,63 @@ class RefreshExecutor:
         progress.reflection = self._reflector.reflect(question, readable, model.trigger.budget or "mid")
         return progress.reflection.result
 
-    def _run(
-        self, model: MentalModel, progress: _Progress, result: NothingToRead | Candidate | RunFailed
-    ) -> RefreshRun:
-        reflection = progress.reflection
+    # --- delta --------------------------------------------------------------------------------------------------------
+
+    def _delta(self, model: MentalModel, upto: int, progress: _Progress) -> RunResult:
+        progress.window = progress.window.model_copy(
+            update={
+                "after": model.covered,
+                "upto": upto,
+                "created_after": model.last_memory_seen_at or model.last_refreshed_at,
+            }
+        )
+        progress.delta = self._deltas.begin(model, upto, progress.window.created_before)
+        if facts := progress.delta.facts:
+            newest = max(facts, key=lambda fact: fact.position)
+            progress.window = progress.window.model_copy(update={"watermark": newest.recorded_at})
+        else:
+            progress.skipped = "no_sources_in_scope"
+        self._deltas.finish(progress.delta)
+        return progress.delta.result
+
+    # --- structured view ----------------------------------------------------------------------------------------------
+
+    def _with_structure(self, model: MentalModel, run: RefreshRun) -> RefreshRun:
+        """The run with the structured view of its text, when one is asked for and not there yet."""
+        schema = model.trigger.response_schema
+        if schema is None:
+            return run
+        fingerprint = sha256_of(json.dumps(schema, sort_keys=True, ensure_ascii=False))
+        match decide_outcome(run, model):
+            case ContentWritten(text=text):
+                pass
+            case ContentUnchanged() if model.structured_schema_sha256 != fingerprint:
+                text = model.content
+            case _:
+                return run
+        if self._structured is None:
+            return _changed(run, warnings=(*run.record.warnings, NO_EXTRACTOR))
+        started = self._stopwatch()
+        try:
+            found = self._structured.extract(text, schema, max_tokens=model.max_tokens)
+        except MindFailed as failed:
+            failing = replace(run, result=StructuredOutputFailed(storable(str(failed)), failed.transient))
+            return _changed(failing, calls=(*run.record.calls, *failed.calls), duration_ms=self._since(started, run))
+        return _changed(
+            run,
+            structured_output=found.value,
+            structured_schema_sha256=fingerprint,
+            calls=(*run.record.calls, *found.calls),
+            duration_ms=self._since(started, run),
+        )
+
+    def _since(self, started: float, run: RefreshRun) -> int:
+        return run.record.duration_ms + round((self._stopwatch() - started) * 1000)
+
+    # --- the record ---------------------------------------------------------------------------------------------------
+
+    def _run(self, model: MentalModel, progress: _Progress, result: RunResult) -> RefreshRun:
+        reflection, delta = progress.reflection, progress.delta
         record = RefreshRecord(
             requested_mode=progress.mode.requested,
             effective_mode=progress.mode.effective,
@@ -105,18 +200,33 @@ class RefreshExecutor:
             scope=progress.scope,
             window=progress.window,
             reflect_skipped=progress.skipped,
-            retrieved=reflection.retrieved,
-            evidence=reflection.evidence,
+            retrieved=_counted(delta.facts) if delta else reflection.retrieved,
+            evidence=delta.evidence if delta else reflection.evidence,
             tool_calls=tuple(reflection.tool_calls),
             candidate=result.markdown if isinstance(result, Candidate) else "",
             raw_reply=storable(reflection.raw_reply),
-            warnings=(*progress.mode.warnings, *reflection.warnings),
-            calls=tuple(reflection.calls),
+            warnings=(*progress.mode.warnings, *reflection.warnings, *(delta.warnings if delta else ())),
+            calls=(*reflection.calls, *(delta.calls if delta else ())),
             duration_ms=round((self._stopwatch() - progress.started) * 1000),
             engine=self._policy.engine,
             parser_version=PARSER_VERSION,
+            delta=delta.record if delta else None,
+            retraction=delta.retraction if delta else None,
+            pending=delta.pending if delta else (),
+            unread=len(delta.unread) if delta else 0,
+            keep_trace=model.trigger.keep_trace,
         )
-        return RefreshRun(record, result)
+        return RefreshRun(record, result, tuple(reflection.tool_results))
+
+
+def _changed(run: RefreshRun, **changes: Any) -> RefreshRun:
+    return replace(run, record=run.record.model_copy(update=changes))
+
+
+def _counted(facts: Sequence[Fact]) -> tuple[FactCount, ...]:
+    """How many facts of each type."""
+    kinds = [fact.fact_type for fact in facts]
+    return tuple(FactCount(fact_type=kind, count=kinds.count(kind)) for kind in sorted(set(kinds)))
 
 
 def _resolved_scope(model: MentalModel) -> ResolvedScope:

@@ -21,6 +21,10 @@ STREAMS = UUID("5f4b2c1e-6a0d-4c38-9d55-70616c696d70")
 """Namespace of stream ids: a stream's id follows from its kind, bank and name."""
 
 
+RECORDED: Mapping[str, Any] = {"recorded": True}
+"""Validation context of what is read back: rules for what may be asked do not apply to what was taken."""
+
+
 class Event(Value):
     """A fact about an aggregate, in the past tense. `TOPIC` is its permanent name, `SCHEMA` the version of its shape;
     `UPCASTS[n]` turns a stored payload of shape n into shape n + 1."""

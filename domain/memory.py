@@ -87,6 +87,35 @@ class RecallQuery(Value):
     min_semantic: float = LEAST_SEMANTIC
 
 
+class UnreadQuery(Value):
+    """The facts a delta has to read, in the order of their positions: those in `scope`, current at `upto`, that
+
+    - became valid in `(after, upto]`, or
+    - are older and were not admitted by `covered_scope`, the scope of the last read (None: it was the same), or
+    - stand at one of the positions `pending`.
+
+    `limit` facts at most (None: no bound)."""
+
+    bank_id: str
+    scope: Scope
+    covered_scope: Scope | None = None
+    after: int
+    upto: int
+    pending: tuple[int, ...] = ()
+    limit: int | None = None
+
+
+class Standing(Value):
+    """What became of a cited fact. `cited` is the version cited as it is stored (None: this memory never had it), `now`
+    the version current at the position asked for (None: gone), `same_text` another current fact that says the same."""
+
+    fact_id: UUID
+    version: int
+    cited: Fact | None = None
+    now: Fact | None = None
+    same_text: Fact | None = None
+
+
 class RecallScores(Value):
     """Why a fact was found: cosine similarity, keyword rank (None where that arm did not find it), fused score."""
 

@@ -48,12 +48,22 @@ class ToolResult(Value):
     duration_ms: int = 0
 
 
+class Mention(Value):
+    """A fact named at a place of a document: `offset` is where in the markdown, in characters, it was named; it speaks
+    for the block or item that ends there or holds the place."""
+
+    offset: int
+    fact_id: str
+
+
 class Answer(Value):
-    """The document. `used` are ids of the facts it rests on, as the mind says; `raw` is its reply as it came."""
+    """The document. `used` are ids of the facts it rests on, as the mind says, `mentions` where it says so; `raw` is
+    its reply as it came."""
 
     kind: Literal["answer"] = "answer"
     markdown: str
     used: tuple[str, ...]
+    mentions: tuple[Mention, ...] = ()
     raw: str = ""
 
 

@@ -94,7 +94,7 @@ class Invalid(Refusal):
 class NothingToChange(Invalid):
     def __init__(self) -> None:
         super().__init__(
-            "The request changes nothing: give at least one of name, source_query, max_tokens, tags, trigger"
+            "The request changes nothing: give at least one of name, source_query, max_tokens, tags, trigger, content"
         )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from domain.bank import BankDeleted, BankOpened, BankRenamed, Disposition, DispositionChanged, Missions, MissionsChanged
 from domain.event import Recorded
-from projections.projection import Json, Projection, Query, Row, Statement
+from projections.projection import Json, Projection, Query, Statement, page_reader, page_sql
 
 DDL = """
 CREATE TABLE banks (
@@ -76,32 +76,19 @@ PROJECTION = Projection("banks", 1, "banks", ("bank_id",), DDL, HANDLES, project
 _COLUMNS = "bank_id, name, missions, disposition, created_at, updated_at"
 
 
-def _row(row: Row) -> BankRow:
-    return BankRow(
-        row["bank_id"], row["name"], row["missions"], row["disposition"], row["created_at"], row["updated_at"]
-    )
-
-
 def find(bank_id: str) -> Query[BankRow | None]:
     return Query(
         f"SELECT {_COLUMNS} FROM banks WHERE bank_id = %(bank_id)s",
         {"bank_id": bank_id},
-        lambda rows: _row(rows[0]) if rows else None,
+        lambda rows: BankRow(**rows[0]) if rows else None,
     )
 
 
 def page(q: str | None, limit: int, offset: int) -> Query[tuple[list[BankRow], int]]:
     """Banks whose id or name contains `q` (case-insensitive), by id, and how many there are in all."""
-
-    def read(rows: Sequence[Row]) -> tuple[list[BankRow], int]:
-        return [_row(row) for row in rows if row["bank_id"] is not None], rows[0]["total"] if rows else 0
-
+    where = "%(q)s::text IS NULL OR strpos(lower(bank_id), lower(%(q)s)) > 0 OR strpos(lower(name), lower(%(q)s)) > 0"
     return Query(
-        f"WITH chosen AS (SELECT {_COLUMNS} FROM banks WHERE %(q)s::text IS NULL"
-        "   OR strpos(lower(bank_id), lower(%(q)s)) > 0 OR strpos(lower(name), lower(%(q)s)) > 0),"
-        f" listed AS (SELECT {_COLUMNS} FROM chosen ORDER BY bank_id LIMIT %(limit)s OFFSET %(offset)s)"
-        " SELECT listed.*, counted.total FROM (SELECT count(*) AS total FROM chosen) counted"
-        " LEFT JOIN listed ON true ORDER BY bank_id",
+        page_sql("banks", _COLUMNS, where, ("bank_id",)),
         {"q": q, "limit": limit, "offset": offset},
-        read,
+        page_reader(BankRow, "bank_id"),
     )

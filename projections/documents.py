@@ -11,22 +11,27 @@ from typing import Any, Literal
 from domain.event import Recorded
 from domain.mental_model.events import (
     ContentCleared,
+    ContentEdited,
     ContentPreservedNoNewFacts,
+    ContentReverted,
     ContentUnchanged,
     ContentWritten,
     MentalModelCreated,
     MentalModelDeleted,
     MentalModelRenamed,
+    RefreshFailedDeltaNotApplied,
     RefreshFailedEmptyCandidate,
     RefreshFailedError,
+    RefreshFailedStructuredOutput,
     SourceQueryChanged,
     TagsChanged,
     TokenBudgetChanged,
     TriggerChanged,
 )
 from domain.mental_model.record import RefreshRecord
-from projections.projection import Json, Projection, Query, Row, Statement
-from projections.reflect_response import OF_ONE_RUN, UNANSWERED, kept_text, reflect_response
+from projections.citations import entries_of, grounds_sql
+from projections.projection import OLDER, Json, Projection, Query, Statement, model_key, page_reader, page_sql
+from projections.reflect_response import UNANSWERED, change, composed
 
 DDL = """
 CREATE TABLE documents (
@@ -61,7 +66,11 @@ HANDLES = (
     ContentUnchanged,
     ContentPreservedNoNewFacts,
     RefreshFailedEmptyCandidate,
+    RefreshFailedDeltaNotApplied,
+    RefreshFailedStructuredOutput,
     RefreshFailedError,
+    ContentEdited,
+    ContentReverted,
     ContentCleared,
     MentalModelDeleted,
 )
@@ -106,41 +115,33 @@ def project(recorded: Recorded) -> Iterable[Statement]:
             yield _set(recorded, max_tokens=max_tokens)
         case TriggerChanged(trigger=trigger):
             yield _set(recorded, trigger=Json(trigger.model_dump(mode="json", by_alias=True)))
-        case ContentWritten(text=text) as event:
-            yield _finished(recorded, event.record, content=text, reflect_response=Json(reflect_response(event)))
-        case ContentUnchanged() as event:
-            yield _finished(recorded, event.record, reflect_response=Json(reflect_response(event)))
-        case ContentPreservedNoNewFacts() as event:
-            yield _finished(recorded, event.record, _outcome=Json(kept_text(event)))
-        case RefreshFailedEmptyCandidate() as event:
-            yield _set(recorded, last_refresh_failed_at=at, _outcome=Json(kept_text(event)))
-        case RefreshFailedError(transient=transient):
+        case ContentWritten(text=text, record=record):
+            yield _finished(recorded, record, content=text)
+        case ContentUnchanged(record=record) | ContentPreservedNoNewFacts(record=record):
+            yield _finished(recorded, record)
+        case RefreshFailedEmptyCandidate():
+            yield _set(recorded, last_refresh_failed_at=at)
+        case (
+            RefreshFailedDeltaNotApplied(transient=transient)
+            | RefreshFailedStructuredOutput(transient=transient)
+            | RefreshFailedError(transient=transient)
+        ):
             yield _set(recorded) if transient else _set(recorded, last_refresh_failed_at=at)
+        case ContentEdited(text=text) | ContentReverted(text=text):
+            yield _set(recorded, content=text, last_refreshed_at=at, last_refresh_failed_at=None)
         case ContentCleared():
             yield _set(recorded, content="", last_refresh_failed_at=None)
         case MentalModelDeleted():
-            yield Statement(f"DELETE FROM documents WHERE {_OLDER}", _key(recorded))
-
-
-_KEPT = f"(coalesce(reflect_response, '{json.dumps(UNANSWERED)}') - '{{{','.join(OF_ONE_RUN)}}}'::text[])"
-_OLDER = "bank_id = %(bank_id)s AND mental_model_id = %(mental_model_id)s AND version < %(version)s"
-
-
-def _key(recorded: Recorded) -> dict[str, Any]:
-    return {
-        "bank_id": recorded.stream.bank_id,
-        "mental_model_id": recorded.stream.name,
-        "version": recorded.version,
-    }
+            yield Statement(f"DELETE FROM documents WHERE {OLDER}", model_key(recorded))
 
 
 def _insert(recorded: Recorded, event: MentalModelCreated) -> Statement:
     return Statement(
         "INSERT INTO documents (bank_id, mental_model_id, version, name, source_query, tags, max_tokens, trigger,"
-        " content, created_at, last_refreshed_at) VALUES (%(bank_id)s, %(mental_model_id)s, %(version)s, %(name)s,"
+        " content, created_at, last_refreshed_at) VALUES (%(bank_id)s, %(id)s, %(version)s, %(name)s,"
         " %(source_query)s, %(tags)s, %(max_tokens)s, %(trigger)s, '', %(at)s, %(at)s) ON CONFLICT DO NOTHING",
         {
-            **_key(recorded),
+            **model_key(recorded),
             "name": event.name,
             "source_query": event.source_query,
             "tags": list(event.tags),
@@ -151,18 +152,23 @@ def _insert(recorded: Recorded, event: MentalModelCreated) -> Statement:
     )
 
 
-def _set(recorded: Recorded, _outcome: Json | None = None, **columns: Any) -> Statement:
-    """Sets columns; `_outcome` is merged into the reflect response, which keeps its text and evidence."""
-    assignments = [f"{column} = %({column})s" for column in columns]
-    if "last_memory_seen_at" in columns:
-        assignments = [each for each in assignments if not each.startswith("last_memory_seen_at")]
-        assignments.append("last_memory_seen_at = greatest(last_memory_seen_at, %(last_memory_seen_at)s)")
-    params = {**_key(recorded), **columns}
-    if _outcome is not None:
-        assignments.append(f"reflect_response = {_KEPT} || %(outcome)s")
-        params["outcome"] = _outcome
-    sql = f"UPDATE documents SET {', '.join(['version = %(version)s', *assignments])} WHERE {_OLDER}"
-    return Statement(sql, params)
+def _set(recorded: Recorded, **columns: Any) -> Statement:
+    """Sets columns, and what the event changes of the reflect response."""
+    newest = "greatest(last_memory_seen_at, %(last_memory_seen_at)s)"
+    assignments = [
+        f"{column} = {newest if column == 'last_memory_seen_at' else f'%({column})s'}"
+        for column in ("version", *columns)
+    ]
+    params = {**model_key(recorded), **columns}
+    changed = change(recorded.event, recorded.occurred_at)
+    if changed is not None:
+        params["dropped"] = list(changed.dropped)
+        kept = "reflect_response - %(dropped)s::text[]"
+        if changed.told:
+            params["told"] = Json(changed.told)
+            kept = f"coalesce({kept}, '{json.dumps(UNANSWERED)}') || %(told)s"
+        assignments.append(f"reflect_response = {kept}")
+    return Statement(f"UPDATE documents SET {', '.join(assignments)} WHERE {OLDER}", params)
 
 
 def _finished(recorded: Recorded, record: RefreshRecord, **columns: Any) -> Statement:
@@ -177,7 +183,7 @@ def _finished(recorded: Recorded, record: RefreshRecord, **columns: Any) -> Stat
     )
 
 
-PROJECTION = Projection("documents", 2, "documents", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
+PROJECTION = Projection("documents", 3, "documents", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
 
 _METADATA = (
     "bank_id, mental_model_id, version, name, tags, created_at, last_refreshed_at, last_memory_seen_at,"
@@ -190,14 +196,26 @@ _COLUMNS: dict[Detail, str] = {
 }
 
 
+def _grounds(detail: Detail, document: str) -> str:
+    """What a document rests on is told with all details only."""
+    return f", {grounds_sql(document)} AS grounds" if detail == "full" else ""
+
+
+def _row(grounds: Sequence[Sequence[Any] | None] = (), **columns: Any) -> DocumentRow:
+    kept = columns.pop("reflect_response", None)
+    return DocumentRow(**columns, reflect_response=composed(kept, entries_of(grounds)))
+
+
 def find(bank_id: str, mental_model_id: str, detail: Detail = "full") -> Query[DocumentRow | None]:
     return Query(
-        f"SELECT {_COLUMNS[detail]} FROM documents WHERE bank_id = %(bank_id)s AND mental_model_id = %(id)s",
+        f"SELECT {_COLUMNS[detail]}{_grounds(detail, 'd')} FROM documents d"
+        " WHERE bank_id = %(bank_id)s AND mental_model_id = %(id)s",
         {"bank_id": bank_id, "id": mental_model_id},
-        lambda rows: DocumentRow(**rows[0]) if rows else None,
+        lambda rows: _row(**rows[0]) if rows else None,
     )
 
 
+_NEWEST_FIRST = ("last_refreshed_at DESC", "mental_model_id DESC")
 _LIST_FILTERS: dict[ListMatch, str] = {
     "any": "tags && %(tags)s::text[]",
     "all": "tags @> %(tags)s::text[]",
@@ -212,38 +230,25 @@ def page(
 
     No tags, no filter; with tags untagged models never match. `exact` compares as sets, whatever the order."""
 
-    def read(rows: Sequence[Row]) -> tuple[list[DocumentRow], int]:
-        listed = [dict(row) for row in rows]
-        total = listed[0]["total"] if listed else 0
-        for row in listed:
-            del row["total"]
-        return [DocumentRow(**row) for row in listed if row["mental_model_id"] is not None], total
-
     where = f"bank_id = %(bank_id)s{f' AND {_LIST_FILTERS[match]}' if tags else ''}"
     return Query(
-        f"WITH listed AS (SELECT {_COLUMNS[detail]} FROM documents WHERE {where}"
-        " ORDER BY last_refreshed_at DESC, mental_model_id DESC LIMIT %(limit)s OFFSET %(offset)s)"
-        f" SELECT listed.*, counted.total FROM (SELECT count(*) AS total FROM documents WHERE {where}) counted"
-        " LEFT JOIN listed ON true ORDER BY last_refreshed_at DESC, mental_model_id DESC",
+        page_sql("documents", _COLUMNS[detail], where, _NEWEST_FIRST, also=_grounds(detail, "listed")),
         {"bank_id": bank_id, "tags": list(tags), "limit": limit, "offset": offset},
-        read,
+        page_reader(_row, "mental_model_id"),
     )
 
 
 def every(detail: Detail = "content") -> Query[list[DocumentRow]]:
     """All documents of all banks, for verification."""
     return Query(
-        f"SELECT {_COLUMNS[detail]} FROM documents ORDER BY bank_id, mental_model_id",
+        f"SELECT {_COLUMNS[detail]}{_grounds(detail, 'd')} FROM documents d ORDER BY bank_id, mental_model_id",
         {},
-        lambda rows: [DocumentRow(**row) for row in rows],
+        lambda rows: [_row(**row) for row in rows],
     )
 
 
 def tags_page(bank_id: str, pattern: str | None, limit: int, offset: int) -> Query[tuple[list[tuple[str, int]], int]]:
     """Tags of mental models with their counts, most frequent first. `pattern` is a LIKE pattern, lower case."""
-
-    def read(rows: Sequence[Row]) -> tuple[list[tuple[str, int]], int]:
-        return [(row["tag"], row["count"]) for row in rows if row["tag"] is not None], rows[0]["total"] if rows else 0
 
     return Query(
         "WITH counted AS (SELECT tag, count(*) AS count FROM documents, unnest(tags) AS tag WHERE bank_id = %(bank_id)s"
@@ -252,7 +257,7 @@ def tags_page(bank_id: str, pattern: str | None, limit: int, offset: int) -> Que
         " SELECT listed.*, (SELECT count(*) FROM counted) AS total FROM (SELECT 1) one LEFT JOIN listed ON true"
         " ORDER BY count DESC, tag",
         {"bank_id": bank_id, "pattern": pattern, "limit": limit, "offset": offset},
-        read,
+        page_reader(lambda tag, count: (tag, count), "tag"),
     )
 
 

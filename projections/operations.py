@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from domain.operation import (
     RefreshAsked,
     RetainAsked,
 )
-from projections.projection import Json, Projection, Query, Row, Statement
+from projections.projection import Json, Projection, Query, Statement, page_reader, page_sql
 
 DDL = """
 CREATE TABLE operations (
@@ -164,18 +164,10 @@ def page(
         f" AND (%(type)s::text IS NULL OR operation_type = %(type)s) AND {_THIS_LIFE}"
     )
 
-    def read(rows: Sequence[Row]) -> tuple[list[OperationRow], int]:
-        listed = [{column: row[column] for column in row if column != "total"} for row in rows]
-        total = rows[0]["total"] if rows else 0
-        return [OperationRow(**row) for row in listed if row["operation_id"] is not None], total
-
     return Query(
-        f"WITH listed AS (SELECT {_COLUMNS} FROM operations o WHERE {where}"
-        "   ORDER BY o.created_at DESC, o.operation_id DESC LIMIT %(limit)s OFFSET %(offset)s)"
-        f" SELECT listed.*, counted.total FROM (SELECT count(*) AS total FROM operations WHERE {where}) counted"
-        " LEFT JOIN listed ON true ORDER BY created_at DESC, operation_id DESC",
+        page_sql("operations", _COLUMNS, where, ("created_at DESC", "operation_id DESC")),
         {"bank_id": bank_id, "status": status, "type": operation_type, "limit": limit, "offset": offset},
-        read,
+        page_reader(OperationRow, "operation_id"),
     )
 
 

@@ -49,3 +49,33 @@ class Query(Generic[T]):
     sql: str
     params: Mapping[str, Any]
     read: Callable[[Sequence[Row]], T]
+
+
+OLDER = "bank_id = %(bank_id)s AND mental_model_id = %(id)s AND version < %(version)s"
+"""The rows of the mental model of `model_key` that do not know its event yet."""
+
+
+def model_key(recorded: Recorded) -> dict[str, Any]:
+    """The parameters that name the mental model an event happened to, and the event's version in its stream."""
+    return {"bank_id": recorded.stream.bank_id, "id": recorded.stream.name, "version": recorded.version}
+
+
+def page_reader(make: Callable[..., T], key: str) -> Callable[[Sequence[Row]], tuple[list[T], int]]:
+    """Reads rows that tell the `total` beside the columns that `make` takes. The row of an empty page has no `key`."""
+
+    def read(rows: Sequence[Row]) -> tuple[list[T], int]:
+        listed = ({column: row[column] for column in row if column != "total"} for row in rows if row[key] is not None)
+        return [make(**columns) for columns in listed], rows[0]["total"] if rows else 0
+
+    return read
+
+
+def page_sql(table: str, columns: str, where: str, order: Sequence[str], also: str = "") -> str:
+    """A page of the rows of `table`, and beside each how many there are in all. `also` are further columns, made of
+    those of `listed`: only the rows of the page pay for them."""
+    return (
+        f"WITH listed AS (SELECT {columns} FROM {table} t WHERE {where}"
+        f"   ORDER BY {', '.join(f't.{each}' for each in order)} LIMIT %(limit)s OFFSET %(offset)s)"
+        f" SELECT listed.*, counted.total{also} FROM (SELECT count(*) AS total FROM {table} t WHERE {where}) counted"
+        f" LEFT JOIN listed ON true ORDER BY {', '.join(f'listed.{each}' for each in order)}"
+    )

@@ -9,12 +9,14 @@ from domain.document import parse, plain_text
 from domain.event import Recorded
 from domain.mental_model.events import (
     ContentCleared,
+    ContentEdited,
+    ContentReverted,
     ContentWritten,
     MentalModelCreated,
     MentalModelDeleted,
     MentalModelRenamed,
 )
-from projections.projection import Projection, Query, Statement
+from projections.projection import OLDER, Projection, Query, Statement, model_key
 
 DDL = """
 CREATE TABLE document_search (
@@ -26,11 +28,19 @@ CREATE TABLE document_search (
     PRIMARY KEY (bank_id, mental_model_id)
 )"""
 
-HANDLES = (MentalModelCreated, MentalModelRenamed, ContentWritten, ContentCleared, MentalModelDeleted)
+HANDLES = (
+    MentalModelCreated,
+    MentalModelRenamed,
+    ContentWritten,
+    ContentEdited,
+    ContentReverted,
+    ContentCleared,
+    MentalModelDeleted,
+)
 
 
 def project(recorded: Recorded) -> Iterable[Statement]:
-    key = {"bank_id": recorded.stream.bank_id, "id": recorded.stream.name, "version": recorded.version}
+    key = model_key(recorded)
     match recorded.event:
         case MentalModelCreated(name=name):
             yield Statement(
@@ -40,25 +50,22 @@ def project(recorded: Recorded) -> Iterable[Statement]:
             )
         case MentalModelRenamed(name=name):
             yield _set(key, "name", name)
-        case ContentWritten(text=text):
+        case ContentWritten(text=text) | ContentEdited(text=text) | ContentReverted(text=text):
             yield _set(key, "plain_text", plain_text(parse(text)))
         case ContentCleared():
             yield _set(key, "plain_text", "")
         case MentalModelDeleted():
-            yield Statement(f"DELETE FROM document_search WHERE {_OLDER}", key)
-
-
-_OLDER = "bank_id = %(bank_id)s AND mental_model_id = %(id)s AND version < %(version)s"
+            yield Statement(f"DELETE FROM document_search WHERE {OLDER}", key)
 
 
 def _set(key: dict[str, Any], column: str, value: str) -> Statement:
     return Statement(
-        f"UPDATE document_search SET {column} = %(value)s, version = %(version)s WHERE {_OLDER}",
+        f"UPDATE document_search SET {column} = %(value)s, version = %(version)s WHERE {OLDER}",
         {**key, "value": value},
     )
 
 
-PROJECTION = Projection("search", 1, "document_search", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
+PROJECTION = Projection("search", 2, "document_search", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
 
 
 def text_of(bank_id: str, mental_model_id: str) -> Query[str | None]:

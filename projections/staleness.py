@@ -8,7 +8,9 @@ from typing import Any
 
 from domain.event import Recorded
 from domain.mental_model.events import (
+    ContentCleared,
     ContentPreservedNoNewFacts,
+    ContentReverted,
     ContentUnchanged,
     ContentWritten,
     MentalModelCreated,
@@ -16,9 +18,10 @@ from domain.mental_model.events import (
     TagsChanged,
     TriggerChanged,
 )
+from domain.mental_model.record import RefreshRecord
 from domain.mental_model.trigger import Trigger
 from domain.scope import Scope, admits, refresh_scope, same, staleness_scope
-from projections.projection import Json, Projection, Query, Row, Statement
+from projections.projection import OLDER, Json, Projection, Query, Row, Statement, model_key
 
 DDL = """
 CREATE TABLE staleness (
@@ -29,6 +32,8 @@ CREATE TABLE staleness (
     covered_scope jsonb,
     tags text[] NOT NULL,
     scope_trigger jsonb NOT NULL,
+    unread int NOT NULL DEFAULT 0,
+    retraction_pending bool NOT NULL DEFAULT false,
     PRIMARY KEY (bank_id, mental_model_id)
 )"""
 
@@ -39,15 +44,16 @@ HANDLES = (
     ContentWritten,
     ContentUnchanged,
     ContentPreservedNoNewFacts,
+    ContentReverted,
+    ContentCleared,
     MentalModelDeleted,
 )
 
-_OLDER = "bank_id = %(bank_id)s AND mental_model_id = %(id)s AND version < %(version)s"
 _SCOPE_FIELDS = {"tags_match", "tag_groups", "fact_types"}
 
 
 def project(recorded: Recorded) -> Iterable[Statement]:
-    key = {"bank_id": recorded.stream.bank_id, "id": recorded.stream.name, "version": recorded.version}
+    key = model_key(recorded)
     match recorded.event:
         case MentalModelCreated(tags=tags, trigger=trigger):
             yield Statement(
@@ -57,40 +63,60 @@ def project(recorded: Recorded) -> Iterable[Statement]:
             )
         case TagsChanged(tags=tags):
             yield Statement(
-                f"UPDATE staleness SET tags = %(tags)s, version = %(version)s WHERE {_OLDER}",
+                f"UPDATE staleness SET tags = %(tags)s, version = %(version)s WHERE {OLDER}",
                 {**key, "tags": list(tags)},
             )
         case TriggerChanged(trigger=trigger):
             yield Statement(
-                f"UPDATE staleness SET scope_trigger = %(trigger)s, version = %(version)s WHERE {_OLDER}",
+                f"UPDATE staleness SET scope_trigger = %(trigger)s, version = %(version)s WHERE {OLDER}",
                 {**key, "trigger": _scope_fields(trigger)},
             )
-        case (
-            ContentWritten(record=record) | ContentUnchanged(record=record) | ContentPreservedNoNewFacts(record=record)
-        ):
+        case ContentWritten(record=record) | ContentUnchanged(record=record):
+            yield _read_so_far(key, record, retraction_pending=_retraction_pending(record))
+        case ContentPreservedNoNewFacts(record=record):
+            # a rewrite that found nothing did not look at what the document rests on
+            looked = record.effective_mode == "delta"
+            yield _read_so_far(key, record, retraction_pending=_retraction_pending(record) if looked else None)
+        case ContentReverted() | ContentCleared():
             yield Statement(
-                "UPDATE staleness SET covered = greatest(covered, %(covered)s), covered_scope = %(scope)s,"
-                f" version = %(version)s WHERE {_OLDER}",
-                {
-                    **key,
-                    "covered": record.window.upto,
-                    "scope": Json(record.scope.scope.model_dump(mode="json", by_alias=True)),
-                },
+                f"UPDATE staleness SET retraction_pending = false, version = %(version)s WHERE {OLDER}", key
             )
         case MentalModelDeleted():
-            yield Statement(f"DELETE FROM staleness WHERE {_OLDER}", key)
+            yield Statement(f"DELETE FROM staleness WHERE {OLDER}", key)
+
+
+def _read_so_far(key: dict[str, Any], record: RefreshRecord, *, retraction_pending: bool | None) -> Statement:
+    return Statement(
+        "UPDATE staleness SET covered = greatest(covered, %(covered)s), covered_scope = %(scope)s, unread = %(unread)s,"
+        " retraction_pending = coalesce(%(retraction_pending)s::bool, retraction_pending),"
+        f" version = %(version)s WHERE {OLDER}",
+        {
+            **key,
+            "covered": record.window.upto,
+            "scope": Json(record.scope.scope.model_dump(mode="json", by_alias=True)),
+            "unread": record.unread,
+            "retraction_pending": retraction_pending,
+        },
+    )
+
+
+def _retraction_pending(record: RefreshRecord) -> bool:
+    """Whether the document still says what rests on facts that are known to be gone."""
+    retraction = record.retraction
+    return retraction is not None and bool(retraction.fact_ids) and not retraction.applied
 
 
 def _scope_fields(trigger: Trigger) -> Json:
     return Json(trigger.model_dump(mode="json", by_alias=True, include=_SCOPE_FIELDS))
 
 
-PROJECTION = Projection("staleness", 1, "staleness", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
+PROJECTION = Projection("staleness", 2, "staleness", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
 
 
 @dataclass(frozen=True, slots=True)
 class Staleness:
-    """`reasons` is empty for a fresh document: `new_memories`, `scope_changed`, `evidence_changed`."""
+    """`reasons` is empty for a fresh document: `new_memories`, `scope_changed`, `evidence_changed` (facts it rests on
+    are gone or say something else, which is not worked in yet), `unread_memories` (there was no room for them)."""
 
     reasons: tuple[str, ...]
 
@@ -111,11 +137,11 @@ def of_models(bank_id: str, mental_model_ids: Sequence[str]) -> Query[dict[str, 
         "   FROM fact_versions f JOIN citations c ON c.bank_id = f.bank_id AND c.fact_id = f.fact_id"
         "   JOIN models USING (mental_model_id)"
         "   WHERE f.bank_id = %(bank_id)s AND f.to_position > (SELECT position FROM since)"
-        "     AND c.fact_version = f.version GROUP BY 1)"
+        "     AND c.until IS NULL AND c.fact_version = f.version GROUP BY 1)"
         " SELECT 'model' AS row, m.mental_model_id AS id, m.covered AS position, m.covered_scope, m.tags,"
-        "   m.scope_trigger, c.position AS changed, NULL AS fact_type"
+        "   m.scope_trigger, m.unread, m.retraction_pending, c.position AS changed, NULL AS fact_type"
         "   FROM models m LEFT JOIN changed c USING (mental_model_id)"
-        " UNION ALL SELECT 'clock', NULL, s.position, NULL, s.tags, NULL, NULL, s.fact_type"
+        " UNION ALL SELECT 'clock', NULL, s.position, NULL, s.tags, NULL, NULL, NULL, NULL, s.fact_type"
         "   FROM scope_clock s WHERE s.bank_id = %(bank_id)s AND s.position > (SELECT position FROM since)",
         {"bank_id": bank_id, "ids": list(mental_model_ids)},
         _read,
@@ -166,6 +192,8 @@ def _staleness(row: Row, shape: _Shape) -> Staleness:
     before = row["covered_scope"]
     if before is not None and before != shape.stored and not same(Scope.model_validate(before), shape.scope):
         reasons.append("scope_changed")
-    if row["changed"] is not None and row["changed"] > covered:
+    if row["retraction_pending"] or (row["changed"] is not None and row["changed"] > covered):
         reasons.append("evidence_changed")
+    if row["unread"]:
+        reasons.append("unread_memories")
     return Staleness(tuple(reasons))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import assert_never
@@ -10,23 +11,27 @@ from typing import assert_never
 from domain.event import Event, Recorded
 from domain.mental_model.events import (
     ContentCleared,
+    ContentEdited,
     ContentPreservedNoNewFacts,
+    ContentReverted,
     ContentUnchanged,
     ContentWritten,
     MentalModelCreated,
     MentalModelDeleted,
     MentalModelEvent,
     MentalModelRenamed,
+    RefreshFailedDeltaNotApplied,
     RefreshFailedEmptyCandidate,
     RefreshFailedError,
+    RefreshFailedStructuredOutput,
     SourceQueryChanged,
     TagsChanged,
     TokenBudgetChanged,
     TriggerChanged,
 )
-from domain.mental_model.record import RefreshRecord
+from domain.mental_model.record import DeltaRecord, RefreshRecord, RefreshWindow, RetractionRecord
 from domain.usage import total
-from projections.projection import Projection, Query, Row, Statement
+from projections.projection import Projection, Query, Statement, model_key, page_reader, page_sql
 
 DDL = """
 CREATE TABLE timeline (
@@ -57,7 +62,11 @@ HANDLES: tuple[type[Event], ...] = (
     ContentUnchanged,
     ContentPreservedNoNewFacts,
     RefreshFailedEmptyCandidate,
+    RefreshFailedDeltaNotApplied,
+    RefreshFailedStructuredOutput,
     RefreshFailedError,
+    ContentEdited,
+    ContentReverted,
     ContentCleared,
     MentalModelDeleted,
 )
@@ -93,16 +102,20 @@ def sentence(event: MentalModelEvent) -> str:
             return f"Length budget changed to {tokens} tokens"
         case TriggerChanged(trigger=trigger):
             return f"Trigger changed (mode {trigger.mode})"
-        case ContentWritten(text=text, record=record):
-            return f"Wrote {len(text)} characters resting on {_facts(record)}{_read(record)}"
-        case ContentUnchanged(record=record):
-            return f"Came to the same text again, resting on {_facts(record)}{_read(record)}"
-        case ContentPreservedNoNewFacts(record=record):
-            return f"Nothing to read in scope; kept the document{_read(record)}"
+        case ContentWritten() | ContentUnchanged() | ContentPreservedNoNewFacts():
+            return _refreshed(event)
         case RefreshFailedEmptyCandidate():
             return "Refused an empty text; kept the document"
+        case RefreshFailedDeltaNotApplied(failure_reason=reason, error_message=message):
+            return f"Edits not applied ({reason}): {message}; kept the document"
+        case RefreshFailedStructuredOutput(error_message=message):
+            return f"No structured view of the new text: {message}; kept the document and its view"
         case RefreshFailedError(failure_reason=reason, error_message=message):
             return f"Refresh failed ({reason}): {message}; kept the document"
+        case ContentEdited(text=text):
+            return f"Edited by hand to {_number(len(text), 'character')}"
+        case ContentReverted(to_version=version):
+            return f"Put back to version {version}"
         case ContentCleared():
             return "Cleared by hand"
         case MentalModelDeleted():
@@ -111,12 +124,76 @@ def sentence(event: MentalModelEvent) -> str:
             assert_never(event)
 
 
-def _facts(record: RefreshRecord) -> str:
-    return f"{len(record.evidence)} fact{'' if len(record.evidence) == 1 else 's'}"
+def _refreshed(event: ContentWritten | ContentUnchanged | ContentPreservedNoNewFacts) -> str:
+    record = event.record
+    if record.delta is not None and record.effective_mode == "delta":
+        return _edited(event, record, record.delta)
+    match event:
+        case ContentWritten(text=text):
+            did = f"Wrote {_number(len(text), 'character')} resting on {_number(len(record.evidence), 'fact')}"
+        case ContentUnchanged():
+            did = f"Came to the same text again, resting on {_number(len(record.evidence), 'fact')}"
+        case ContentPreservedNoNewFacts():
+            did = "Nothing to read in scope; kept the document"
+    return f"{did} (read to position {record.window.upto}, {record.effective_mode}, {record.engine})"
 
 
-def _read(record: RefreshRecord) -> str:
-    return f" (read to position {record.window.upto}, {record.effective_mode}, {record.engine})"
+def _edited(
+    event: ContentWritten | ContentUnchanged | ContentPreservedNoNewFacts, record: RefreshRecord, delta: DeltaRecord
+) -> str:
+    """A delta: what it did, what it rests on, what is left for later."""
+    told = [
+        *_operations(delta),
+        *([f"resting on {_number(len(record.evidence), 'new fact')}"] if record.evidence else []),
+    ]
+    match event:
+        case ContentWritten():
+            did = "Edited: "
+        case ContentUnchanged():
+            did = "Edited without a change of the text: "
+        case ContentPreservedNoNewFacts():
+            read = len(delta.readings)
+            found = f"None of {_number(read, 'new fact')} concerns it" if read else "Nothing new to read"
+            did, told = f"{found}; ", ["kept the document"]
+    told += _left_and_taken_back(record, delta)
+    return f"{did}{', '.join(told)} (read {_positions(record.window)}, delta, {record.engine})"
+
+
+def _positions(window: RefreshWindow) -> str:
+    match window.upto - window.after:
+        case 1:
+            return f"position {window.upto}"
+        case more if more > 1:
+            return f"positions {window.after + 1} to {window.upto}"
+        case _:
+            return f"to position {window.upto}"
+
+
+def _operations(delta: DeltaRecord) -> list[str]:
+    skipped = sum(1 for edit in delta.edits if edit.skipped is not None)
+    applied = f"{_number(len(delta.edits) - skipped, 'operation')} applied"
+    return [applied, f"{skipped} skipped"] if skipped else [applied]
+
+
+def _left_and_taken_back(record: RefreshRecord, delta: DeltaRecord) -> list[str]:
+    """What became of facts that are gone, and what is left for the next refresh."""
+    told = []
+    retraction = record.retraction or RetractionRecord()
+    if retraction.fact_ids:
+        came_of_it = "taken back" if retraction.applied else "still to be taken back"
+        told.append(f"{_number(len(retraction.fact_ids), 'fact')} {came_of_it}")
+    if retraction.broken:
+        told.append(f"{_number(len(retraction.broken), 'citation')} dropped that this memory never had")
+    verdicts = Counter(reading.verdict for reading in delta.readings)
+    if verdicts["pending"]:
+        told.append(f"{_number(verdicts['pending'], 'fact')} still to be worked in")
+    if verdicts["set_aside"]:
+        told.append(f"{_number(verdicts['set_aside'], 'fact')} set aside")
+    return told
+
+
+def _number(number: int, of: str) -> str:
+    return f"{number} {of}{'' if number == 1 else 's'}"
 
 
 def project(recorded: Recorded) -> Iterable[Statement]:
@@ -128,9 +205,7 @@ def project(recorded: Recorded) -> Iterable[Statement]:
         " %(topic)s, %(at)s, %(actor)s, %(cause)s, %(operation_id)s, %(sentence)s, %(calls)s, %(tokens)s,"
         " %(duration_ms)s) ON CONFLICT DO NOTHING",
         {
-            "bank_id": recorded.stream.bank_id,
-            "id": recorded.stream.name,
-            "version": recorded.version,
+            **model_key(recorded),
             "position": recorded.position,
             "topic": event.TOPIC,
             "at": recorded.occurred_at,
@@ -145,7 +220,7 @@ def project(recorded: Recorded) -> Iterable[Statement]:
     )
 
 
-PROJECTION = Projection("timeline", 1, "timeline", ("bank_id", "mental_model_id", "version"), DDL, HANDLES, project)
+PROJECTION = Projection("timeline", 2, "timeline", ("bank_id", "mental_model_id", "version"), DDL, HANDLES, project)
 
 
 _COLUMNS = (
@@ -154,33 +229,22 @@ _COLUMNS = (
 )
 
 
+_OF_MODEL = "bank_id = %(bank_id)s AND mental_model_id = %(id)s"
+
+
 def entries(bank_id: str, mental_model_id: str) -> Query[list[TimelineEntry]]:
     """Everything that ever happened to a mental model, deleted ones included, in order."""
-
-    def read(rows: Sequence[Row]) -> list[TimelineEntry]:
-        return [TimelineEntry(**row) for row in rows]
-
     return Query(
-        f"SELECT {_COLUMNS} FROM timeline WHERE bank_id = %(bank_id)s AND mental_model_id = %(id)s ORDER BY version",
+        f"SELECT {_COLUMNS} FROM timeline WHERE {_OF_MODEL} ORDER BY version",
         {"bank_id": bank_id, "id": mental_model_id},
-        read,
+        lambda rows: [TimelineEntry(**row) for row in rows],
     )
 
 
 def page(bank_id: str, mental_model_id: str, limit: int, offset: int) -> Query[tuple[list[TimelineEntry], int]]:
     """A page of `entries` and how many there are. Oldest first: pages stay as they are while events are added."""
-
-    def read(rows: Sequence[Row]) -> tuple[list[TimelineEntry], int]:
-        listed = [{column: row[column] for column in row if column != "total"} for row in rows]
-        total = rows[0]["total"] if rows else 0
-        return [TimelineEntry(**row) for row in listed if row["version"] is not None], total
-
-    where = "bank_id = %(bank_id)s AND mental_model_id = %(id)s"
     return Query(
-        f"WITH listed AS (SELECT {_COLUMNS} FROM timeline WHERE {where}"
-        "   ORDER BY version LIMIT %(limit)s OFFSET %(offset)s)"
-        f" SELECT listed.*, counted.total FROM (SELECT count(*) AS total FROM timeline WHERE {where}) counted"
-        " LEFT JOIN listed ON true ORDER BY version",
+        page_sql("timeline", _COLUMNS, _OF_MODEL, ("version",)),
         {"bank_id": bank_id, "id": mental_model_id, "limit": limit, "offset": offset},
-        read,
+        page_reader(TimelineEntry, "version"),
     )

@@ -14,7 +14,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from adapters.app import Service
-from adapters.http import banks, errors, health, memories, mental_models, operations, tags
+from adapters.http import (
+    banks,
+    document_versions,
+    dry_runs,
+    errors,
+    health,
+    memories,
+    mental_models,
+    operations,
+    tags,
+)
 from adapters.http.backend import Backend
 from adapters.http.in_process_worker import InProcessWorker
 from adapters.http.limits import BodyLimit
@@ -34,7 +44,7 @@ def create_app(service: Service, *, run_worker: bool) -> FastAPI:
         lifespan=_lifespan(service, run_worker),
         generate_unique_id_function=_operation_id,
     )
-    for routes in (mental_models, memories, banks, operations, tags, health):
+    for routes in (mental_models, dry_runs, document_versions, memories, banks, operations, tags, health):
         app.include_router(routes.router)
     app.add_middleware(BodyLimit, max_bytes=service.settings.max_body_bytes)
     app.add_exception_handler(HTTPException, _unrouted)

@@ -16,8 +16,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from pydantic_core import PydanticCustomError
 
 from adapters.http.times import to_utc
+from domain.candidate import is_blank
 from domain.memory import estimated_tokens
-from domain.refresh import is_blank
 
 BANK_ID_LENGTH = 256
 MENTAL_MODEL_ID_LENGTH = 128
@@ -25,6 +25,8 @@ MENTAL_MODEL_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
 DOCUMENT_ID_LENGTH = 512
 NAME_LENGTH = 500
 MISSION_LENGTH = 20_000
+DOCUMENT_LENGTH = 100_000
+"""Several times what the largest budget of tokens lets a refresh write."""
 CONTEXT_LENGTH = 10_000
 QUERY_TOKENS = 500
 TAG_LENGTH = 256
@@ -67,6 +69,12 @@ def _mental_model_id(value: str) -> str:
 def _not_blank(value: str) -> str:
     if is_blank(value):
         raise _invalid("blank", "must not be blank")
+    return value
+
+
+def _shows_something(value: str) -> str:
+    if is_blank(value):
+        raise _invalid("blank", "must not be blank: to empty the document, clear it (POST .../clear)")
     return value
 
 
@@ -156,6 +164,7 @@ NewMentalModelId = Annotated[
 ]
 Name = Annotated[str, StringConstraints(max_length=NAME_LENGTH), AfterValidator(_not_blank)]
 Mission = Annotated[str, StringConstraints(max_length=MISSION_LENGTH)]
+DocumentText = Annotated[str, StringConstraints(max_length=DOCUMENT_LENGTH), AfterValidator(_shows_something)]
 SourceQuery = Annotated[str, AfterValidator(_not_blank), AfterValidator(_short_query)]
 RecallText = Annotated[str, AfterValidator(_not_blank), AfterValidator(_short_query), AfterValidator(_has_a_word)]
 TokenBudget = Annotated[int, Field(ge=256, le=8192)]

@@ -12,16 +12,14 @@ from starlette.responses import Response
 from adapters.http import ignored
 from adapters.http.backend import Api, Backend
 from adapters.http.fields import BankId
+from adapters.http.memory_wire import recall_result
 from adapters.http.requests import MemoryItem, RecallRequest, RetainRequest
 from adapters.http.responses import (
     Problem,
     RecallResponse,
-    RecallResult,
-    RecallScores,
     RetainResponse,
     respond,
 )
-from adapters.http.times import iso_or_none
 from adapters.http.wire_route import WireRoute
 from application.memories import Recalled
 from domain.event import Context
@@ -72,7 +70,7 @@ async def recall_memories(api: Api, bank_id: BankId, body: RecallRequest) -> Res
     found = [each for each in recalled.facts if floor is None or each.scores.final >= floor]
     include = body.include
     answer = RecallResponse(
-        results=[_result(each) for each in found],
+        results=[recall_result(each) for each in found],
         entities={} if include is None or include.entities is not None else None,
         chunks={} if include is not None and include.chunks is not None else None,
         source_facts={} if include is not None and include.source_facts is not None else None,
@@ -126,25 +124,6 @@ def _query(bank_id: str, body: RecallRequest) -> RecallQuery:
         limit=FACTS_OF_BUDGET[body.budget or "mid"],
         max_tokens=DEFAULT_MAX_TOKENS if body.max_tokens is None else body.max_tokens,
         **chosen,
-    )
-
-
-def _result(recalled: RecalledFact) -> RecallResult:
-    fact, scores = recalled.fact, recalled.scores
-    return RecallResult(
-        id=str(fact.id),
-        text=fact.text,
-        type=fact.fact_type,
-        entities=list(fact.entities),
-        context=fact.context,
-        occurred_start=iso_or_none(fact.occurred_start),
-        occurred_end=iso_or_none(fact.occurred_end),
-        mentioned_at=iso_or_none(fact.mentioned_at),
-        document_id=fact.document_id,
-        metadata=dict(fact.metadata) or None,
-        chunk_id=fact.chunk_id,
-        tags=list(fact.tags),
-        scores=RecallScores(final=scores.final, semantic=scores.semantic, keyword=scores.keyword),
     )
 
 

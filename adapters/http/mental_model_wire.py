@@ -47,7 +47,7 @@ def as_it_was(model: MentalModel, version: int, events: list[Recorded], detail: 
             "content": model.content,
         }
     if detail == "full":
-        more["reflect_response"] = _reflect_response_at(version, events)
+        more["reflect_response"] = reflect_response.as_of(version, events)
     return MentalModelResponse(
         id=model.mental_model_id,
         bank_id=model.bank_id,
@@ -61,16 +61,6 @@ def as_it_was(model: MentalModel, version: int, events: list[Recorded], detail: 
         last_full_refreshed_at=iso_or_none(model.last_full_refreshed_at),
         **more,
     )
-
-
-def _reflect_response_at(version: int, events: list[Recorded]) -> dict[str, Any] | None:
-    """As it stood at a version: folded as the read model folds it, so that now and then are told alike."""
-    told: dict[str, Any] | None = None
-    for recorded in events:
-        if recorded.version > version:
-            break
-        told = reflect_response.after(told, recorded.event)
-    return told
 
 
 def _without_nulls(trigger: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Header, Query
-from starlette.exceptions import HTTPException
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from adapters.http import errors, etag, mental_model_wire
-from adapters.http.backend import Api, Backend
+from adapters.http import mental_model_wire
+from adapters.http.backend import Api
 from adapters.http.fields import BankId, Offset, TagFilter
+from adapters.http.mental_model_reads import as_it_stands, as_it_was, in_full, unless_known
+from adapters.http.moments import AsOf, moment_of
+from adapters.http.preconditions import MOVED_ON, IfMatch, IfNoneMatch, expected_version
 from adapters.http.requests import (
     CreateMentalModelRequest,
     RefreshMentalModelRequest,
@@ -29,7 +30,6 @@ from adapters.http.responses import (
     Problem,
     respond,
 )
-from adapters.http.times import to_utc
 from adapters.http.wire_route import WireRoute
 from domain.mental_model.trigger import Trigger
 from domain.refusals import MentalModelNotFound
@@ -45,13 +45,6 @@ router = APIRouter(
     route_class=WireRoute,
     responses={404: {"model": Problem, "description": "No such bank or mental model"}},
 )
-
-IfMatch = Annotated[str | None, Header(description="Change it only while it is at this version (an ETag); else 412.")]
-IfNoneMatch = Annotated[str | None, Header(description="Answer 304 when it is still at this version (an ETag).")]
-AsOf = Annotated[
-    str | None,
-    Query(description="As it was: a version, or a time in ISO 8601 (UTC without an offset). Deleted ones included."),
-]
 
 
 @router.get("", response_model=MentalModelListResponse)
@@ -78,7 +71,10 @@ async def list_mental_models(
 
 @router.post("", response_model=CreateMentalModelResponse)
 async def create_mental_model(api: Api, bank_id: BankId, body: CreateMentalModelRequest) -> Response:
-    """Defines a mental model and asks for its first refresh. Creates the bank when there is none."""
+    """Defines a mental model and asks for its first refresh. Creates the bank when there is none.
+
+    `content`, which the contract does not have, is a document to begin with: in mode delta the first refresh edits it,
+    in mode full it replaces it."""
     created = await api.command(
         api.service.mental_models.create,
         api.by_user("POST mental model"),
@@ -89,6 +85,7 @@ async def create_mental_model(api: Api, bank_id: BankId, body: CreateMentalModel
         tags=tuple(body.tags or ()),
         max_tokens=body.max_tokens or DEFAULT_MAX_TOKENS,
         trigger=body.trigger.complete() if body.trigger else Trigger(),
+        content=body.content,
     )
     return respond(
         CreateMentalModelResponse(mental_model_id=created.mental_model_id, operation_id=str(created.operation_id))
@@ -106,26 +103,24 @@ async def get_mental_model(
 ) -> Response:
     """One mental model, now or as it was. Its ETag is its version."""
     if as_of is not None:
-        body = await _as_it_was(api, bank_id, mental_model_id, _moment(as_of), detail)
+        body = await as_it_was(api, bank_id, mental_model_id, moment_of(as_of), detail)
     else:
-        body = await _now(api, bank_id, mental_model_id, detail)
-    headers = {"ETag": etag.of(body.version)}
-    if not body.is_stale and etag.already_has(if_none_match, body.version):
-        # A document turns stale without an event of its own, so a stale one is always told anew.
-        return Response(status_code=304, headers=headers)
-    return respond(body, headers=headers)
+        body = await as_it_stands(api, bank_id, mental_model_id, detail)
+    return unless_known(body, if_none_match)
 
 
 @router.patch(
     "/{mental_model_id}",
     response_model=MentalModelResponse,
-    responses={412: {"model": Problem, "description": "It is no longer at the version of If-Match"}},
+    responses={412: MOVED_ON},
 )
 async def update_mental_model(
     api: Api, bank_id: BankId, mental_model_id: str, body: UpdateMentalModelRequest, if_match: IfMatch = None
 ) -> Response:
-    """Changes what is given. Null is as absent, except in `trigger`, where it sets; `tags: []` clears the tags."""
-    expected = await _expected_version(api, bank_id, mental_model_id, if_match)
+    """Changes what is given. Null is as absent, except in `trigger`, where it sets; `tags: []` clears the tags.
+
+    `content`, which the contract does not have, is the document written by hand."""
+    expected = await expected_version(api, bank_id, mental_model_id, if_match)
     await api.command(
         api.service.mental_models.change,
         api.by_user("PATCH mental model"),
@@ -137,8 +132,9 @@ async def update_mental_model(
         tags=tuple(body.tags) if body.tags is not None else None,
         max_tokens=body.max_tokens,
         trigger=body.trigger.given() if body.trigger else None,
+        content=body.content,
     )
-    return await _full(api, bank_id, mental_model_id)
+    return await in_full(api, bank_id, mental_model_id)
 
 
 @router.delete("/{mental_model_id}", response_model=Deleted)
@@ -152,7 +148,7 @@ async def delete_mental_model(api: Api, bank_id: BankId, mental_model_id: str) -
 async def clear_mental_model(api: Api, bank_id: BankId, mental_model_id: str) -> Response:
     """Empties the document; its history keeps what it said."""
     await api.command(api.service.mental_models.clear, api.by_user("POST clear"), bank_id, mental_model_id)
-    return await _full(api, bank_id, mental_model_id)
+    return await in_full(api, bank_id, mental_model_id)
 
 
 @router.post("/{mental_model_id}/refresh", response_model=AsyncOperationSubmitResponse)
@@ -172,9 +168,11 @@ async def refresh_mental_model(
 
 @router.get("/{mental_model_id}/history", response_model=list[HistoryEntry])
 async def get_mental_model_history(api: Api, bank_id: BankId, mental_model_id: str) -> Response:
-    """What the document said before each change, and the refreshes that failed; newest first."""
+    """What the document said before each change, and the refreshes that failed; newest first. Empty where it is
+    disabled."""
     at_most = api.service.settings.history_max_entries
-    entries = await api.ask(history.entries(bank_id, mental_model_id, per_kind=at_most if at_most > 0 else EVERY_ENTRY))
+    asked = history.entries(bank_id, mental_model_id, per_kind=at_most if at_most > 0 else EVERY_ENTRY)
+    entries = await api.ask(asked) if api.service.settings.history_enabled else []
     if not entries and await api.ask(documents.find(bank_id, mental_model_id, "metadata")) is None:
         raise MentalModelNotFound(bank_id, mental_model_id)
     told = [mental_model_wire.history_entry(entry) for entry in entries]
@@ -200,54 +198,3 @@ async def list_mental_model_events(
         payloads = {each.version: each.event.model_dump(mode="json", by_alias=True) for each in events}
     items = [mental_model_wire.event(entry, payloads.get(entry.version)) for entry in entries]
     return respond(EventListResponse(items=items, total=total, limit=limit, offset=offset))
-
-
-async def _now(api: Backend, bank_id: str, mental_model_id: str, detail: Detail) -> MentalModelResponse:
-    """As it stands; how stale it is only with all details. Raises MentalModelNotFound."""
-    find = documents.find(bank_id, mental_model_id, detail)
-    stale: dict[str, staleness.Staleness] = {}
-    if detail == "full":
-        row, stale = await api.ask_both(find, staleness.of_models(bank_id, [mental_model_id]))
-    else:
-        row = await api.ask(find)
-    if row is None:
-        raise MentalModelNotFound(bank_id, mental_model_id)
-    return mental_model_wire.of_row(row, stale.get(mental_model_id))
-
-
-async def _full(api: Backend, bank_id: str, mental_model_id: str) -> Response:
-    body = await _now(api, bank_id, mental_model_id, "full")
-    return respond(body, headers={"ETag": etag.of(body.version)})
-
-
-async def _as_it_was(
-    api: Backend, bank_id: str, mental_model_id: str, moment: int | datetime, detail: Detail
-) -> MentalModelResponse:
-    then = await api.command(api.service.mental_models.as_of, bank_id, mental_model_id, moment)
-    events = await api.command(api.service.mental_models.events, bank_id, mental_model_id)
-    return mental_model_wire.as_it_was(then.model, then.version, events, detail)
-
-
-def _moment(as_of: str) -> int | datetime:
-    """A version or a time; raises a 422 for what is neither."""
-    if as_of.isascii() and as_of.isdigit() and len(as_of) < 10:
-        return int(as_of)
-    try:
-        return to_utc(as_of)
-    except ValueError as error:
-        message = "is neither a version (a number) nor a time in ISO 8601 (2024-01-15T10:30:00Z)"
-        raise errors.unprocessable(("query", "as_of"), message) from error
-
-
-async def _expected_version(api: Backend, bank_id: str, mental_model_id: str, if_match: str | None) -> int | None:
-    """The version that a change must find, given If-Match; None when any will do. Raises a 412 when it has moved on."""
-    if if_match is None:
-        return None
-    now = await api.command(api.service.mental_models.load, bank_id, mental_model_id)
-    if not etag.allows(if_match, now.version):
-        raise HTTPException(
-            412,
-            f"If-Match is {if_match}, but mental model '{mental_model_id}' is at version {etag.of(now.version)};"
-            " read it again and repeat the change",
-        )
-    return None if if_match.strip() == "*" else now.version

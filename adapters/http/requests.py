@@ -17,6 +17,7 @@ from adapters.http.fields import (
     MOST_TOKENS,
     Content,
     DocumentId,
+    DocumentText,
     Entity,
     Metadata,
     Mission,
@@ -29,6 +30,7 @@ from adapters.http.fields import (
     Timestamp,
     TokenBudget,
 )
+from adapters.http.moments import LAST_VERSION
 from domain.memory import Budget
 from domain.mental_model.trigger import Trigger
 from domain.scope import FactType, TagGroup, TagsMatch
@@ -75,6 +77,7 @@ class CreateMentalModelRequest(Body):
     tags: Tags | None = None
     max_tokens: TokenBudget | None = Field(default=None, description="Length aimed at; 2048 when not given.")
     trigger: TriggerInput | None = None
+    content: DocumentText | None = Field(default=None, description="A document to begin with (not in the contract).")
 
 
 class UpdateMentalModelRequest(Body):
@@ -85,10 +88,15 @@ class UpdateMentalModelRequest(Body):
     trigger: TriggerInput | None = Field(
         default=None, description="Fields named replace the stored ones, null included; the others stay."
     )
+    content: DocumentText | None = Field(default=None, description="The document, by hand (not in the contract).")
 
 
 class RefreshMentalModelRequest(Body):
     mode: Literal["full"] | None = None
+
+
+class RevertMentalModelRequest(Body):
+    version: int = Field(ge=1, le=LAST_VERSION, description="The version whose document is wanted back.")
 
 
 class DispositionInput(Body):

@@ -43,7 +43,8 @@ class MentalModelResponse(BaseModel):
     is_knowledge_page: bool = False
     is_stale: bool | None = None
     stale_reasons: list[str] | None = Field(
-        default=None, description="Of a stale model: `new_memories`, `scope_changed`, `evidence_changed`."
+        default=None,
+        description="Of a stale model: `new_memories`, `scope_changed`, `evidence_changed`, `unread_memories`.",
     )
     source_query: str | None = None
     max_tokens: int | None = None
@@ -82,7 +83,7 @@ class HistoryEntry(BaseModel):
     previous_reflect_response: dict[str, Any] | None
     actor: str
     operation_id: str | None
-    kind: Literal["cleared", "refresh_failed"] | None = None
+    kind: Literal["edited", "reverted", "cleared", "refresh_failed"] | None = None
     outcome: str | None = None
     failure_reason: str | None = None
     error_message: str | None = None

@@ -7,8 +7,10 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
+from adapters.llm.aliases import Cited, Uncited
 from adapters.llm.replies import json_in
 
 _USUAL_LEVEL = 2
@@ -25,18 +27,39 @@ class DocumentRefused(Exception):
         self.errors = list(errors)
 
 
-def markdown_of(document: object, clean: Callable[[str], str]) -> str:
-    """The document as markdown, "" for an empty one. `clean` is applied to each heading and block.
+@dataclass
+class Delivered:
+    """A document as it grows: its markdown, and what is cited where in it."""
+
+    markdown: str = ""
+    cited: list[Cited] = field(default_factory=list)
+
+    def add(self, part: Uncited) -> None:
+        """A heading line or block; the citations of an empty one speak for what stands before it."""
+        if is_blank(part.text):
+            self.cited += [Cited(len(self.markdown), name) for _, name in part.cited]
+            return
+        if self.markdown:
+            self.markdown += "\n\n"
+        self.cited += [Cited(len(self.markdown) + offset, name) for offset, name in part.cited]
+        self.markdown += part.text
+
+
+def markdown_of(document: object, clean: Callable[[str], Uncited]) -> Delivered:
+    """The document as markdown, "" for an empty one. `clean` takes the citations out of each heading and block.
 
     Raises DocumentRefused.
     """
     errors: list[str] = []
-    parts: list[str] = []
+    delivered = Delivered()
     for index, section in enumerate(_sections(document)):
-        parts.extend(_section(section, f"sections[{index}]", clean, errors))
+        for part in _section(section, f"sections[{index}]", clean, errors):
+            delivered.add(part)
     if errors:
         raise DocumentRefused(*errors)
-    return "\n\n".join(parts) + "\n" if parts else ""
+    if delivered.markdown:
+        delivered.markdown += "\n"
+    return delivered
 
 
 def _sections(document: object) -> list[Any]:
@@ -76,8 +99,8 @@ def _unquoted(text: str) -> object:
         return text
 
 
-def _section(section: object, path: str, clean: Callable[[str], str], errors: list[str]) -> list[str]:
-    """Heading line and blocks of a section, without the empty ones; errors are added to `errors`."""
+def _section(section: object, path: str, clean: Callable[[str], Uncited], errors: list[str]) -> list[Uncited]:
+    """Heading line and blocks of a section; errors are added to `errors`."""
     if not isinstance(section, dict):
         errors.append(f"{path}: must be an object with heading, level and blocks, not {_kind(section)}")
         return []
@@ -94,13 +117,15 @@ def _section(section: object, path: str, clean: Callable[[str], str], errors: li
             errors.append(f"{path}.blocks[{index}]: {error}")
         else:
             parts.append(_without_blank_edges(clean(block)))
-    return [part for part in parts if not is_blank(part)]
+    return parts
 
 
-def _heading_line(heading: str, level: object) -> str:
-    line = " ".join(part.strip() for part in heading.lstrip("# \t").splitlines()).strip()
+def _heading_line(heading: Uncited, level: object) -> Uncited:
+    """The heading on one line; what is cited in it stands at its end."""
+    title = " ".join(part.strip() for part in heading.text.lstrip("# \t").splitlines()).strip()
     depth = min(max(level, 1), 6) if isinstance(level, int) and not isinstance(level, bool) else _USUAL_LEVEL
-    return "" if is_blank(line) else f"{'#' * depth} {line}"
+    line = "" if is_blank(title) else f"{'#' * depth} {title}"
+    return Uncited(line, tuple(Cited(len(line), name) for _, name in heading.cited))
 
 
 def _block_error(block: object) -> str | None:
@@ -112,13 +137,15 @@ def _block_error(block: object) -> str | None:
     return None
 
 
-def _without_blank_edges(block: str) -> str:
-    lines = block.split("\n")
+def _without_blank_edges(block: Uncited) -> Uncited:
+    lines = block.text.split("\n")
+    dropped = 0
     while lines and not lines[0].strip():
-        del lines[0]
+        dropped += len(lines.pop(0)) + 1
     while lines and not lines[-1].strip():
         del lines[-1]
-    return "\n".join(lines)
+    text = "\n".join(lines)
+    return Uncited(text, tuple(Cited(min(max(at - dropped, 0), len(text)), name) for at, name in block.cited))
 
 
 def is_blank(text: str) -> bool:

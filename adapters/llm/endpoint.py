@@ -38,8 +38,8 @@ class Endpoint:
     """Shared by all minds of a process; safe to use from several threads. Close it at the end.
 
     `base_url` None is OpenAI's own. `timeout_seconds` is for one whole answer. `max_completion_tokens` caps an answer,
-    thoughts included; None leaves that to the endpoint. `temperature` None is not sent; one that the endpoint refuses
-    is left out from then on.
+    thoughts included; None leaves that to the endpoint. `temperature` None is not sent. Either of them, when the
+    endpoint refuses it, is left out from then on.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class Endpoint:
             base_url=base_url or OPENAI, api_key=api_key, model=model, timeout_seconds=timeout_seconds
         )
         self._options = {"max_completion_tokens": max_completion_tokens, "temperature": temperature}
+        self._left_out: set[str] = set()
 
     @property
     def target(self) -> str:
@@ -71,9 +72,14 @@ class Endpoint:
         paid: list[ModelCall],
         tools: Sequence[Tool] = (),
         tool_choice: str | Mapping[str, Any] | None = None,
+        max_completion_tokens: int | None = None,
     ) -> ChatReply:
-        """The next message of the model. The call is appended to `paid`; a MindFailed carries all of `paid`."""
+        """The next message of the model, of at most `max_completion_tokens` when given (or the endpoint's own cap, if
+        that is less). The call is appended to `paid`; a MindFailed carries all of `paid`."""
         request: dict[str, Any] = {"messages": list(messages)}
+        caps = [cap for cap in (max_completion_tokens, self._options["max_completion_tokens"]) if cap is not None]
+        if caps:
+            request["max_completion_tokens"] = min(caps)
         if tools:
             request |= {"tools": list(tools), "tool_choice": tool_choice or "auto"}
         return self._ask(request, purpose, paid)
@@ -111,28 +117,28 @@ class Endpoint:
             raise failure from error
 
     def _ask(self, request: Mapping[str, Any], purpose: str, paid: list[ModelCall]) -> ChatReply:
-        sent = self._options["temperature"]
+        options = {name: value for name, value in self._options.items() if value is not None}
+        whole = {"model": self.model, **options, **storable_json(request)}
         try:
-            try:
-                return self._count(request, purpose, paid)
-            except ParameterRefused as refused:
-                if refused.parameter != "temperature" or sent is None:
-                    raise
-                self._options["temperature"] = None
-                return self._count(request, purpose, paid)
+            while True:
+                sent = {name: value for name, value in whole.items() if name not in self._left_out}
+                try:
+                    return self._count(sent, purpose, paid)
+                except ParameterRefused as refused:
+                    if refused.parameter not in self._options or refused.parameter not in sent:
+                        raise
+                    self._left_out.add(refused.parameter)
         except MindFailed as failure:
             failure.calls = tuple(paid)
             raise
 
     def _count(self, request: Mapping[str, Any], purpose: str, paid: list[ModelCall]) -> ChatReply:
-        whole = {"model": self.model, **storable_json(request)}
-        whole |= {name: value for name, value in self._options.items() if value is not None}
         payload: dict[str, Any] = {}
         self._connection.open()
         started = time.perf_counter()
         try:
             payload = self._connection.request(
-                lambda client: client.chat.completions.with_streaming_response.create(**whole)
+                lambda client: client.chat.completions.with_streaming_response.create(**request)
             )
         finally:
             seconds = time.perf_counter() - started

@@ -26,6 +26,13 @@ class ParameterRefused(MindFailed):
         self.parameter = parameter
 
 
+class UnusableReply(MindFailed):
+    """The model answered, and its answer cannot be used: cut off, refused, or no answer at all."""
+
+    def __init__(self, message: str, *, raw: str) -> None:
+        super().__init__(message, reason="unexpected_error", transient=False, raw=raw)
+
+
 def explain(error: Exception, target: str, *, timeout_seconds: float, secret: str) -> MindFailed:
     """MindFailed for an error of the HTTP client. `target` names model and endpoint; `secret` is never quoted."""
     import httpx2

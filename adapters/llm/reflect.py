@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from adapters.llm.aliases import Aliases
-from adapters.llm.documents import DocumentRefused, is_blank, markdown_of
+from adapters.llm.documents import Delivered, DocumentRefused, is_blank, markdown_of
 from adapters.llm.endpoint import Endpoint
 from adapters.llm.failures import one_line, unusable
 from adapters.llm.prompts import DONE_TOOL, FINISH_NOW, NO_TOOL_CALLED, RECALL_TOOL, document_messages, not_accepted
 from adapters.llm.replies import ChatReply, ToolUse, json_in
 from adapters.llm.transcript import tool_messages
 from application.ports import MindFailed
-from domain.reflection import Answer, NoAnswer, ReflectQuestion, Step, Thought, ToolCall, ToolResult
+from domain.reflection import Answer, Mention, NoAnswer, ReflectQuestion, Step, Thought, ToolCall, ToolResult
 from domain.usage import ModelCall
 
 _TOOLS = {"recall": RECALL_TOOL, "done": DONE_TOOL}
@@ -47,7 +47,7 @@ class LlmReflectPolicy:
 
         Raises MindFailed: reason `no_answer` when the model calls no tool, `unexpected_error` for all else.
         """
-        aliases = Aliases(results)
+        aliases = Aliases.of_found(results)
         allowed = ("done",) if must_finish else ("recall", "done") if results else ("recall",)
         purpose = "reflect_document" if must_finish else f"reflect_{len(results) + 1}"
         messages = document_messages(question) + tool_messages(results, aliases)
@@ -146,17 +146,20 @@ def _delivery(arguments: dict[str, Any], raw: str, aliases: Aliases) -> Answer |
     errors = [] if found is True else ["answer_found: must be true or false"]
     if named is not None and not (isinstance(named, list) and all(isinstance(name, str) for name in named)):
         errors.append("memory_ids: must be a list of texts")
-    cited: list[str] = []
-    markdown = ""
+    delivered = Delivered()
     try:
-        markdown = markdown_of(arguments.get("document"), lambda text: aliases.take_out(text, cited))
+        delivered = markdown_of(arguments.get("document"), aliases.take_out)
     except DocumentRefused as refused:
         errors += refused.errors
     if errors:
         raise _Rejected("done", errors)
-    if not markdown:
+    if not delivered.markdown:
         return NoAnswer(reason="the model delivered an empty document", raw=raw)
-    return Answer(markdown=markdown, used=aliases.ids([*(named or []), *cited]), raw=raw)
+    mentions = tuple(
+        Mention(offset=offset, fact_id=fact_id) for offset, name in delivered.cited for fact_id in aliases.ids([name])
+    )
+    used = aliases.ids([*(named or []), *(name for _, name in delivered.cited)])
+    return Answer(markdown=delivered.markdown, used=used, mentions=mentions, raw=raw)
 
 
 def _correction(reply: ChatReply, rejected: _Rejected) -> list[dict[str, Any]]:

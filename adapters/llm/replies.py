@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adapters.llm.failures import of_error_body, one_line, unusable
+from adapters.llm.failures import UnusableReply, of_error_body, one_line
 from adapters.llm.storable_text import storable_json
 from domain.storable import storable
 from domain.usage import ModelCall
@@ -54,7 +54,9 @@ def read_reply(payload: Mapping[str, Any], target: str) -> ChatReply:
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
         raw = json.dumps(payload, ensure_ascii=False)[:2000]
-        raise unusable(f"{target} answered with JSON that is no chat completion: {one_line(raw, limit=120)}", raw=raw)
+        raise UnusableReply(
+            f"{target} answered with JSON that is no chat completion: {one_line(raw, limit=120)}", raw=raw
+        )
     reply = ChatReply(_text(message.get("content")), _tool_uses(message.get("tool_calls")))
     _require_complete(choice.get("finish_reason"), message.get("refusal"), reply, _tokens(payload)[1], target)
     return reply
@@ -94,11 +96,11 @@ def json_in(text: str) -> Any:
 
 def _require_complete(finish: object, refusal: object, reply: ChatReply, written: int, target: str) -> None:
     if isinstance(refusal, str) and refusal.strip():
-        raise unusable(f"{target} refused to answer: {one_line(refusal)!r}", raw=refusal)
+        raise UnusableReply(f"{target} refused to answer: {one_line(refusal)!r}", raw=refusal)
     if finish == "content_filter":
-        raise unusable(f"{target} refused to answer: its provider filtered the content", raw=reply.raw)
+        raise UnusableReply(f"{target} refused to answer: its provider filtered the content", raw=reply.raw)
     if finish == "length":
-        raise unusable(
+        raise UnusableReply(
             f"the answer of {target} was truncated at {written} tokens and is not used; allow more completion tokens, "
             "or ask for a shorter document",
             raw=reply.raw,

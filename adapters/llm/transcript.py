@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from adapters.llm.aliases import Aliases
+from adapters.llm.fact_times import moment, occurred
 from domain.memory import Fact
 from domain.reflection import ToolResult
 
@@ -30,7 +30,7 @@ def _found(result: ToolResult, aliases: Aliases, shown: set[str]) -> str:
     lines: list[str] = []
     again: list[str] = []
     for recalled in result.facts:
-        name = aliases.name(recalled.fact)
+        name = aliases.name(recalled.fact.id)
         if name in shown:
             again.append(name)
         else:
@@ -46,21 +46,8 @@ def _line(fact: Fact, name: str) -> dict[str, str]:
         "id": name,
         "type": fact.fact_type,
         "text": fact.text,
-        "occurred": _span(fact.occurred_start, fact.occurred_end),
-        "mentioned_at": _date(fact.mentioned_at),
+        "occurred": occurred(fact),
+        "mentioned_at": moment(fact.mentioned_at),
         "context": fact.context,
     }
     return {key: value for key, value in line.items() if value}
-
-
-def _span(start: datetime | None, end: datetime | None) -> str:
-    first, last = _date(start), _date(end)
-    return f"{first}/{last}" if first and last and first != last else first or last
-
-
-def _date(time: datetime | None) -> str:
-    """The day, and the time of day when it has one."""
-    if time is None:
-        return ""
-    at_midnight = (time.hour, time.minute, time.second) == (0, 0, 0)
-    return time.date().isoformat() if at_midnight else time.isoformat(timespec="seconds")

@@ -24,17 +24,19 @@ REST = "More"
 
 @dataclass(frozen=True, slots=True)
 class ExtractDocument:
-    """The markdown, and the facts in it in the order they stand there."""
+    """The markdown, and the facts in it in the order they stand there. `ends` are the offsets in the markdown, in
+    characters, where the bullets of the facts end."""
 
     markdown: str
     facts: tuple[Fact, ...]
+    ends: tuple[int, ...]
 
 
 def extract_document(title: str, facts: Sequence[Fact], max_tokens: int) -> ExtractDocument:
     """A document of the facts, given best first, up to the first that does not fit into `max_tokens` (estimated);
     smaller ones behind it would come and go with every change. When not even one fits, the best stands there alone,
     since a reader is better served by it than by nothing."""
-    bullets = {fact.id: bullet(fact.text, _stamp(fact)) for fact in facts}
+    bullets = {fact.id: bullet_of(fact) for fact in facts}
     document = _document(title, facts, bullets)
     if estimated_tokens(document.markdown) <= max_tokens:
         return document
@@ -49,17 +51,26 @@ def extract_document(title: str, facts: Sequence[Fact], max_tokens: int) -> Extr
 
 
 def _document(title: str, facts: Sequence[Fact], bullets: dict[UUID, str]) -> ExtractDocument:
-    blocks = [heading(1, title)] if one_line(title) else []
+    markdown = f"{heading(1, title)}\n\n" if one_line(title) else ""
+    ends: list[int] = []
     sections = _sections(facts)
     for name, members in sections:
         if name or len(sections) > 1:
-            blocks.append(heading(2, name or REST))
-        blocks.append("\n".join(bullets[fact.id] for fact in members))
-    markdown = "".join(f"{block}\n\n" for block in blocks)[:-1]
-    return ExtractDocument(markdown, tuple(fact for _, members in sections for fact in members))
+            markdown += f"{heading(2, name or REST)}\n\n"
+        for fact in members:
+            markdown += bullets[fact.id]
+            ends.append(len(markdown))
+            markdown += "\n"
+        markdown += "\n"
+    return ExtractDocument(markdown[:-1], tuple(fact for _, members in sections for fact in members), tuple(ends))
 
 
-def _stamp(fact: Fact) -> str:
+def bullet_of(fact: Fact) -> str:
+    """The line that says a fact: `- (when it happened) text`."""
+    return bullet(fact.text, stamp_of(fact))
+
+
+def stamp_of(fact: Fact) -> str:
     """When it happened; empty when that is not known, or the text says it in the same form."""
     if fact.occurred_start is None:
         return ""
@@ -80,7 +91,7 @@ def _written(start: datetime, end: datetime) -> str:
     return f"{first} to {last}"
 
 
-def _by_time(fact: Fact) -> tuple[str, int, UUID]:
+def in_order_of_time(fact: Fact) -> tuple[str, int, UUID]:
     """Order in a section: facts of no date first, then by the day they happened or were said, then as stored."""
     when = fact.occurred_start or fact.mentioned_at
     return when.astimezone(UTC).date().isoformat() if when else "", fact.position, fact.id
@@ -92,7 +103,7 @@ def _by_time(fact: Fact) -> tuple[str, int, UUID]:
 def _sections(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:
     """Name and facts of every section. The most shared name takes its facts first, the next one those that are left, if
     they are two or more; facts that no name took come last, under an empty one."""
-    by_time = sorted(facts, key=_by_time)
+    by_time = sorted(facts, key=in_order_of_time)
     sections: dict[str, tuple[str, list[Fact]]] = {}
     placed: set[UUID] = set()
     for key, spelling, sharing in _shared_names(facts):

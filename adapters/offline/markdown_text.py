@@ -15,11 +15,12 @@ _BLOCK_START = re.compile(
     r"#{1,6}(?= |$)"  # heading
     r"|>"  # quote
     r"|[-+*](?= |$)"  # list
-    r"|([-_*])(?: *\1){2,} *$|-(?: *-)+ *$"  # rule, also together with the mark of the list
+    r"|([-_*])(?: *\1)+ *$"  # rule, also together with the mark of the list, whichever it is
     r"|`{3,}(?=[^`]*$)|~{3,}"  # fence
     r"|\[(?=.*\]:)"  # link definition
 )
 _NUMBER = re.compile(r"(\d{1,9})([.)])(?= |$)")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CLOSING_HASHES = re.compile(r"(?:^|(?<= ))#+$")
 
 
@@ -37,6 +38,11 @@ def heading(level: int, title: str) -> str:
 def one_line(text: str) -> str:
     """The text without line breaks and runs of space."""
     return " ".join(text.split())
+
+
+def unescaped(line: str) -> str:
+    """The line without the escapes that keep its signs from being markup."""
+    return _ESCAPED.sub(r"\1", line).replace("&lt;", "<")
 
 
 def _as_text(line: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 from adapters.offline.documents import extract_document
+from adapters.offline.sameness import said_once
 from domain.memory import LEAST_SEMANTIC, Fact, RecalledFact
-from domain.reflection import Answer, NoAnswer, ReflectQuestion, Thought, ToolCall, ToolResult
+from domain.reflection import Answer, Mention, NoAnswer, ReflectQuestion, Thought, ToolCall, ToolResult
 
 MOST_FACTS = 60
 """Facts in a document at most: about what a person reads in one go."""
@@ -50,8 +50,10 @@ def _recall(question: ReflectQuestion, *, nearest: bool) -> ToolCall:
 def _answer(question: ReflectQuestion, facts: Sequence[Fact]) -> Answer | NoAnswer:
     if not facts:
         return NoAnswer(reason="no memory in scope was found for the question")
-    document = extract_document(question.name, _said_once(facts)[:MOST_FACTS], question.max_tokens)
-    return Answer(markdown=document.markdown, used=tuple(str(fact.id) for fact in document.facts))
+    document = extract_document(question.name, said_once(facts)[:MOST_FACTS], question.max_tokens)
+    used = tuple(str(fact.id) for fact in document.facts)
+    mentions = tuple(Mention(offset=end, fact_id=fact_id) for end, fact_id in zip(document.ends, used, strict=True))
+    return Answer(markdown=document.markdown, used=used, mentions=mentions)
 
 
 def _relevant(results: Sequence[ToolResult]) -> list[Fact]:
@@ -81,24 +83,3 @@ def _best_of_each(recalled: Iterable[RecalledFact]) -> list[RecalledFact]:
 def _is_relevant(recalled: RecalledFact) -> bool:
     scores = recalled.scores
     return scores.keyword is not None or (scores.semantic is not None and scores.semantic >= LEAST_SEMANTIC)
-
-
-def _said_once(facts: Sequence[Fact]) -> list[Fact]:
-    """The facts without those that a newer one says in the same words, where the best of them stood. The same words
-    about different times are different facts."""
-    newest: dict[tuple[object, ...], Fact] = {}
-    for fact in facts:
-        key = (_bare(fact.text), fact.occurred_start, fact.occurred_end)
-        if key not in newest or fact.position > newest[key].position:
-            newest[key] = fact
-    return list(newest.values())
-
-
-_DECORATION = str.maketrans("", "", "*_`\"'“”‘’«»")
-
-
-def _bare(text: str) -> str:
-    """What two near-identical texts have in common: case, space, emphasis, quotes and the full stop say nothing. All
-    other signs stay, for "C" is not "C++" and "done?" not "done"."""
-    plain = unicodedata.normalize("NFKC", text).casefold().translate(_DECORATION)
-    return " ".join(plain.split()).rstrip(".。")

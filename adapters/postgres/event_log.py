@@ -22,7 +22,7 @@ from adapters.postgres.database import Database, connection_of
 from adapters.postgres.event_mapper import to_recorded, to_stored
 from application.aggregate import Aggregate
 from application.ports import Loaded, StreamAppend, Transaction
-from domain.event import Context, Recorded, StreamId
+from domain.event import RECORDED, Context, Recorded, StreamId
 from domain.refusals import StaleVersion
 
 WRITES_LOCK = 0x70616C77  # "palw"
@@ -148,7 +148,7 @@ def _snapshot(aggregate: Aggregate[Any], stream: StreamId, connection: Connectio
     row = connection.execute(_NEWEST_SNAPSHOT, (stream.uuid,)).fetchone()
     if row and row["topic"] == _snapshot_topic(aggregate.kind, aggregate.state_version):
         with suppress(ValidationError):
-            return TypeAdapter(aggregate.state_type).validate_json(bytes(row["state"])), row["originator_version"]
+            return TypeAdapter(aggregate.state_type).validate_json(bytes(row["state"]), context=dict(RECORDED)), row["originator_version"]
     return aggregate.initial, 0
 
 

@@ -16,7 +16,7 @@ from eventsourcing.persistence import StoredEvent
 from pydantic import ValidationError
 
 from domain import bank, operation
-from domain.event import Context, Event, Recorded, StreamId
+from domain.event import RECORDED, Context, Event, Recorded, StreamId
 from domain.mental_model import events as mental_model_events
 
 
@@ -113,7 +113,7 @@ def to_event(topic: str, schema: int, payload: Mapping[str, Any]) -> Event:
     for shape in range(schema, event_type.SCHEMA):
         payload = event_type.UPCASTS[shape](payload)
     try:
-        return event_type.model_validate(payload)
+        return event_type.model_validate(payload, context=dict(RECORDED))
     except ValidationError as error:
         first = error.errors()[0]
         raise ValueError(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from error

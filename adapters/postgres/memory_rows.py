@@ -10,6 +10,9 @@ from typing import Any
 from uuid import UUID
 
 from psycopg import sql
+from pydantic import TypeAdapter
+
+from domain.memory import Fact
 
 FACT_COLUMNS = sql.SQL(
     "f.fact_id AS id, f.version, f.from_position AS position, f.text, f.fact_type, f.tags, f.context, f.occurred_start,"
@@ -18,6 +21,12 @@ FACT_COLUMNS = sql.SQL(
 )
 """The columns of a row `f` of fact_versions that make a fact, by the names that it has for them."""
 
+READABLE = (
+    "f.bank_id = %(bank_id)s AND f.from_position <= %(upto)s AND (f.to_position IS NULL OR f.to_position > %(upto)s)"
+)
+"""The condition on a row `f` to be the version of its fact that is current at the position `upto`."""
+
+_FACTS = TypeAdapter(list[Fact])
 _TIMES = ("occurred_start", "occurred_end", "mentioned_at", "recorded_at")
 
 
@@ -29,6 +38,11 @@ def fact_fields(row: dict[str, Any]) -> dict[str, Any]:
             row[time] = row[time].astimezone(UTC)
     row["metadata"] = _pairs(row["metadata"]) if row["metadata"] else ()
     return row
+
+
+def facts_of(rows: Iterable[dict[str, Any]]) -> list[Fact]:
+    """Rows of FACT_COLUMNS as facts. All at once: that takes half as long as one after another."""
+    return _FACTS.validate_python([fact_fields(row) for row in rows])
 
 
 def _pairs(metadata: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

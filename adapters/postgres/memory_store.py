@@ -7,12 +7,13 @@ from datetime import datetime
 
 from psycopg import sql
 
-from adapters.postgres import memory_recall
+from adapters.postgres import memory_nearness, memory_recall, memory_standings, memory_unread
 from adapters.postgres.database import Database, connection_of
 from adapters.postgres.memory_recall import SearchVector
 from adapters.postgres.memory_write import MemoryWriter, lock_clock
 from application.ports import Identities, MemoryWrite, RetainedItem, Transaction
-from domain.memory import Fact, RecalledFact, RecallQuery
+from domain.memory import Fact, RecalledFact, RecallQuery, Standing, UnreadQuery
+from domain.mental_model.record import Citation
 
 _TABLES_OF_A_BANK = ("fact_versions", "fact_vectors", "memory_documents", "memory_terms", "scope_clock")
 
@@ -74,6 +75,25 @@ class PostgresMemoryStore:
     def newest_in_scope(self, query: RecallQuery) -> Fact | None:
         with self._database.connection() as connection:
             return memory_recall.newest_in_scope(connection, query)
+
+    def unread(self, query: UnreadQuery) -> Sequence[Fact]:
+        with self._database.connection() as connection:
+            return memory_unread.unread(connection, query)
+
+    def standings(self, bank_id: str, cited: Sequence[Citation], upto: int) -> Sequence[Standing]:
+        """A fact of the same text is the newest one, if several say it."""
+        with self._database.connection() as connection:
+            return memory_standings.standings(connection, bank_id, cited, upto)
+
+    def nearness(self, bank_id: str, positions: Sequence[int], vectors: Sequence[Sequence[float]]) -> dict[int, float]:
+        """Facts whose vectors another model made, or none, are left out; so are empty vectors. Raises ValueError when
+        a vector has not the dimensions of the store."""
+        given = [vector for vector in vectors if vector]
+        if not given or not positions:
+            return {}
+        self._check(given)
+        with self._database.connection() as connection:
+            return memory_nearness.nearness(connection, bank_id, positions, given, self._space)
 
     def forget_bank(self, bank_id: str, tx: Transaction) -> int:
         """Returns how many current facts there were; versions closed before are erased with them."""

@@ -42,3 +42,12 @@ class PostgresRetainInbox:
 
     def drop_bank(self, bank_id: str, tx: Transaction) -> None:
         connection_of(tx).execute("DELETE FROM retain_inbox WHERE bank_id = %s", (bank_id,))
+
+    def waiting(self, bank_id: str) -> Sequence[tuple[str, ...]]:
+        with self._database.connection() as connection:
+            rows = connection.execute(
+                "SELECT item -> 'tags' AS tags FROM retain_inbox, jsonb_array_elements(items) AS item"
+                " WHERE bank_id = %s",
+                (bank_id,),
+            ).fetchall()
+        return [tuple(row["tags"]) for row in rows]

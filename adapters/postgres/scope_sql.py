@@ -30,21 +30,24 @@ def sorted_tags(tags: Iterable[str]) -> list[str]:
 
 @dataclass
 class ScopeCondition:
-    """The condition of a scope, to be written for one or more tables of a statement; they share `parameters`."""
+    """The condition of a scope, to be written for one or more tables of a statement; they share `parameters`.
+    Two scopes in one statement need a `name` each, with which their parameters begin."""
 
     scope: Scope
     parameters: dict[str, Any] = field(default_factory=dict)
+    name: str = "scope"
 
     def on(self, table: str) -> sql.Composable:
         """The condition on the rows of `table` (its alias in the statement)."""
-        return _Writer(table, self.parameters).scope(self.scope)
+        return _Writer(table, self.parameters, self.name).scope(self.scope)
 
 
 class _Writer:
-    def __init__(self, table: str, parameters: dict[str, Any]) -> None:
+    def __init__(self, table: str, parameters: dict[str, Any], name: str) -> None:
         self._tags = sql.Identifier(table, "tags")
         self._fact_type = sql.Identifier(table, "fact_type")
         self._parameters = parameters
+        self._name = name
         self._names = 0
 
     def scope(self, scope: Scope) -> sql.Composable:
@@ -73,7 +76,7 @@ class _Writer:
                 assert_never(group)
 
     def _list(self, values: Iterable[str]) -> sql.Composable:
-        name = f"scope_{self._names}"
+        name = f"{self._name}_{self._names}"
         self._names += 1
         self._parameters[name] = list(values)
         return sql.SQL("{}::text[]").format(sql.Placeholder(name))

@@ -1,6 +1,24 @@
 """A lossless markdown document: text cut into sections, blocks and items with ids that last."""
 
+from domain.document.applying import Applied, AppliedOperation, SkippedOperation, apply
+from domain.document.identity import identified, ids_of
 from domain.document.model import Block, BlockKind, Document, Heading, HeadingKind, Item, Section
+from domain.document.operations import (
+    AddSection,
+    AppendBlock,
+    AppendItem,
+    InsertBlock,
+    InsertItem,
+    MoveSection,
+    Operation,
+    RemoveBlock,
+    RemoveItem,
+    RemoveSection,
+    RenameSection,
+    ReplaceBlock,
+    ReplaceItem,
+    ReplaceSectionBlocks,
+)
 from domain.document.parsing import PARSER_VERSION, parse
 from domain.document.plain_text import plain_text
 from domain.document.structure import STRUCTURE_VERSION, Structure, to_structure
@@ -8,14 +26,34 @@ from domain.document.structure import STRUCTURE_VERSION, Structure, to_structure
 __all__ = [
     "PARSER_VERSION",
     "STRUCTURE_VERSION",
+    "AddSection",
+    "AppendBlock",
+    "AppendItem",
+    "Applied",
+    "AppliedOperation",
     "Block",
     "BlockKind",
     "Document",
     "Heading",
     "HeadingKind",
+    "InsertBlock",
+    "InsertItem",
     "Item",
+    "MoveSection",
+    "Operation",
+    "RemoveBlock",
+    "RemoveItem",
+    "RemoveSection",
+    "RenameSection",
+    "ReplaceBlock",
+    "ReplaceItem",
+    "ReplaceSectionBlocks",
     "Section",
+    "SkippedOperation",
     "Structure",
+    "apply",
+    "identified",
+    "ids_of",
     "parse",
     "plain_text",
     "to_structure",

@@ -68,9 +68,12 @@ class _Construct(NamedTuple):
     items: list[Span]
 
 
-def cut(text: str) -> tuple[str, list[SectionCut]]:
-    """What precedes the first heading or block of `text`, and its sections in order."""
-    constructs = _all_constructs(text)
+def cut(text: str, *, begins_document: bool = True) -> tuple[str, list[SectionCut]]:
+    """What precedes the first heading or block of `text`, and its sections in order.
+
+    Only a text that begins a document can begin with front matter.
+    """
+    constructs = _all_constructs(text, begins_document)
     if not constructs:
         return text, []
     gap_ends = [construct.span[0] for construct in constructs[1:]] + [len(text)]
@@ -85,9 +88,9 @@ def cut(text: str) -> tuple[str, list[SectionCut]]:
     return text[: constructs[0].span[0]], sections
 
 
-def _all_constructs(text: str) -> list[_Construct]:
+def _all_constructs(text: str, begins_document: bool) -> list[_Construct]:
     start = len(_BYTE_ORDER_MARK) if text.startswith(_BYTE_ORDER_MARK) else 0
-    body = start + front_matter_length(text[start:])
+    body = start + (front_matter_length(text[start:]) if begins_document else 0)
     constructs = list(_constructs(outline(text[body:]), Lines(text, body)))
     if body > start:
         end = len(text[:body].rstrip("\r\n"))

@@ -3,10 +3,12 @@
 import hashlib
 import unicodedata
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Self
 
 LONGEST_SLUG: Final = 64
 PREAMBLE_SLUG: Final = "preamble"
+BLOCK_PREFIX: Final = "b"
+ITEM_PREFIX: Final = "i"
 _NAMELESS_SLUG: Final = "section"
 _TITLE_CHARACTERS_READ: Final = 4 * LONGEST_SLUG
 _VARIATION_SELECTORS: Final = range(0xFE00, 0xFE10)
@@ -51,6 +53,12 @@ class Ids:
     def __init__(self, reserved: Iterable[str] = ()) -> None:
         self._taken = set(reserved)
         self._next_suffix: dict[str, int] = {}
+
+    def copy(self) -> Self:
+        """The same ids given out; what either gives from now on, the other may give too."""
+        copied = type(self)(self._taken)
+        copied._next_suffix.update(self._next_suffix)
+        return copied
 
     def give(self, wanted: str) -> str:
         """`wanted`, or where that is taken the first of `wanted-2`, `wanted-3`, ... that is free."""

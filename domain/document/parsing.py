@@ -5,7 +5,7 @@ from typing import Final
 
 from domain.document.carry_over import all_ids, carry_over
 from domain.document.cuts import BlockCut, ItemCut, SectionCut, cut
-from domain.document.ids import PREAMBLE_SLUG, Ids, fingerprint, slug
+from domain.document.ids import BLOCK_PREFIX, ITEM_PREFIX, PREAMBLE_SLUG, Ids, fingerprint, slug
 from domain.document.model import Block, Document, Item, Section
 
 PARSER_VERSION: Final = 1
@@ -23,19 +23,25 @@ def parse(markdown: str, previous: Document | None = None) -> Document:
     if previous is not None:
         carry_over(previous, sections)
         ids = Ids(all_ids(previous))
+    return built(leading, sections, ids)
+
+
+def built(leading: str, sections: Iterable[SectionCut], ids: Ids) -> Document:
+    """The document of what was cut; what has no id yet is given one."""
     return Document(leading, tuple([_section(section, ids) for section in sections]))
 
 
 def _section(cut: SectionCut, ids: Ids) -> Section:
     wanted = PREAMBLE_SLUG if cut.heading is None else slug(cut.heading.title)
     identity = cut.id or ids.give(wanted)
-    return Section(identity, cut.heading, tuple([_block(block, ids) for block in cut.blocks]))
+    return Section(identity, cut.heading, tuple([built_block(block, ids) for block in cut.blocks]))
 
 
-def _block(cut: BlockCut, ids: Ids) -> Block:
-    identity = cut.id or ids.give(fingerprint("b", cut.source))
+def built_block(cut: BlockCut, ids: Ids) -> Block:
+    """The block of what was cut; it and its items are given the ids they do not have yet."""
+    identity = cut.id or ids.give(fingerprint(BLOCK_PREFIX, cut.source))
     return Block(identity, cut.source, cut.gap, cut.kind, cut.prefix, _items(cut.items, ids))
 
 
 def _items(cuts: Iterable[ItemCut], ids: Ids) -> tuple[Item, ...]:
-    return tuple([Item(cut.id or ids.give(fingerprint("i", cut.source)), cut.source, cut.gap) for cut in cuts])
+    return tuple([Item(cut.id or ids.give(fingerprint(ITEM_PREFIX, cut.source)), cut.source, cut.gap) for cut in cuts])

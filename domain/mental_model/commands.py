@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from domain.mental_model.state import MentalModel
 from domain.mental_model.trigger import Trigger
-from domain.refresh import RefreshRun
+from domain.refresh.run import RefreshRun
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class CreateMentalModel:
     tags: tuple[str, ...]
     max_tokens: int
     trigger: Trigger
+    content: str | None = None
+    """The document to begin with, written by hand."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class ChangeMentalModel:
     tags: tuple[str, ...] | None = None
     max_tokens: int | None = None
     trigger: Mapping[str, Any] | None = field(default=None)
+    content: str | None = None
+    """The document, written by hand."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,16 @@ class RecordRefresh:
     mental_model_id: str
     created_at: datetime
     run: RefreshRun
+
+
+@dataclass(frozen=True)
+class RevertContent:
+    """Puts the document back to what it said at an earlier version, at which it stood as `then`."""
+
+    bank_id: str
+    mental_model_id: str
+    to_version: int
+    then: MentalModel
 
 
 @dataclass(frozen=True)
@@ -57,4 +72,4 @@ class DeleteMentalModel:
     mental_model_id: str
 
 
-Command = CreateMentalModel | ChangeMentalModel | RecordRefresh | ClearContent | DeleteMentalModel
+Command = CreateMentalModel | ChangeMentalModel | RecordRefresh | RevertContent | ClearContent | DeleteMentalModel

@@ -7,6 +7,8 @@ from typing import assert_never
 
 from pydantic import ValidationError
 
+from domain.digest import sha256_of
+from domain.document import ids_of, parse
 from domain.event import Event
 from domain.mental_model.commands import (
     ChangeMentalModel,
@@ -15,9 +17,12 @@ from domain.mental_model.commands import (
     CreateMentalModel,
     DeleteMentalModel,
     RecordRefresh,
+    RevertContent,
 )
 from domain.mental_model.events import (
     ContentCleared,
+    ContentEdited,
+    ContentReverted,
     MentalModelCreated,
     MentalModelDeleted,
     MentalModelRenamed,
@@ -26,8 +31,9 @@ from domain.mental_model.events import (
     TokenBudgetChanged,
     TriggerChanged,
 )
+from domain.mental_model.record import PieceGrounds
 from domain.mental_model.state import Absent, MentalModel, State
-from domain.refresh import decide_outcome
+from domain.refresh.outcome import decide_outcome, document_of
 from domain.refusals import (
     InvalidInput,
     MentalModelAlreadyExists,
@@ -49,7 +55,9 @@ def decide(command: Command, state: State) -> Sequence[Event] | Refusal:
         case RecordRefresh(run=run):
             if command.created_at != state.created_at:
                 return MentalModelNotFound(command.bank_id, command.mental_model_id)
-            return (decide_outcome(run, state.content),)
+            return (decide_outcome(run, state),)
+        case RevertContent():
+            return _revert(command, state)
         case ClearContent():
             already_clear = not state.content and state.answered_query is None and state.last_refresh_failed_at is None
             return () if already_clear else (ContentCleared(),)
@@ -62,21 +70,23 @@ def decide(command: Command, state: State) -> Sequence[Event] | Refusal:
 def _create(command: CreateMentalModel, state: State) -> Sequence[Event] | Refusal:
     if isinstance(state, MentalModel):
         return MentalModelAlreadyExists(command.bank_id, command.mental_model_id)
-    return (
-        MentalModelCreated(
-            bank_id=command.bank_id,
-            mental_model_id=command.mental_model_id,
-            name=command.name,
-            source_query=command.source_query,
-            tags=command.tags,
-            max_tokens=command.max_tokens,
-            trigger=command.trigger,
-        ),
+    created = MentalModelCreated(
+        bank_id=command.bank_id,
+        mental_model_id=command.mental_model_id,
+        name=command.name,
+        source_query=command.source_query,
+        tags=command.tags,
+        max_tokens=command.max_tokens,
+        trigger=command.trigger,
     )
+    if command.content is None:
+        return (created,)
+    ids = ids_of(parse(command.content))
+    return (created, ContentEdited(text=command.content, sha256=sha256_of(command.content), ids=ids))
 
 
 def _change(command: ChangeMentalModel, state: MentalModel) -> Sequence[Event] | Refusal:
-    given = (command.name, command.source_query, command.tags, command.max_tokens, command.trigger)
+    given = (command.name, command.source_query, command.tags, command.max_tokens, command.trigger, command.content)
     if all(field is None for field in given):
         return NothingToChange()
     events: list[Event] = []
@@ -96,4 +106,30 @@ def _change(command: ChangeMentalModel, state: MentalModel) -> Sequence[Event] |
             return InvalidInput(".".join(["trigger", *(str(part) for part in first["loc"])]), first["msg"])
         if trigger != state.trigger:
             events.append(TriggerChanged(trigger=trigger))
+    if command.content is not None and command.content != state.content:
+        events.append(_edit(command.content, state))
     return tuple(events)
+
+
+def _edit(text: str, state: MentalModel) -> ContentEdited:
+    """What the text keeps of the document before keeps its ids."""
+    document = parse(text, document_of(state))
+    return ContentEdited(text=text, sha256=sha256_of(text), ids=ids_of(document))
+
+
+def _revert(command: RevertContent, state: MentalModel) -> Sequence[Event]:
+    """None when it says that already. The pieces get the ids they had then."""
+    then = command.then
+    if then.content == state.content:
+        return ()
+    now = {piece.id for piece in state.outline}
+    return (
+        ContentReverted(
+            to_version=command.to_version,
+            text=then.content,
+            sha256=sha256_of(then.content),
+            ids=ids_of(document_of(then)),
+            pieces=tuple(PieceGrounds(id=piece.id, facts=piece.facts) for piece in then.outline if piece.id not in now),
+            evidence=then.evidence,
+        ),
+    )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from domain.event import Event
-from domain.mental_model.record import FailureReason, RefreshRecord
+from domain.event import Event, Upcast
+from domain.mental_model.record import Citation, FailureReason, PieceGrounds, RefreshRecord
 from domain.mental_model.trigger import Trigger
 
 
@@ -63,13 +64,28 @@ class TriggerChanged(Event):
     trigger: Trigger
 
 
+def _as_before(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """Shape 1 had no deltas: whatever came with them is absent, which is its default."""
+    return dict(payload)
+
+
+_RECORD_WITH_DELTA: Mapping[int, Upcast] = {1: _as_before}
+
+
 class ContentWritten(Event):
-    """A refresh wrote the document: `text` is every byte of it, `sha256` of its UTF-8 in hex."""
+    """A refresh wrote the document: `text` is every byte of it, `sha256` of its UTF-8 in hex.
+
+    `ids` are those of its sections, blocks and items in the order of the text; `pieces` those that this write wrote or
+    named facts for. Without ids (shape 1) they are derived from the text."""
 
     TOPIC: ClassVar[str] = "mental_model.content_written"
+    SCHEMA: ClassVar[int] = 2
+    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_WITH_DELTA
 
     text: str
     sha256: str
+    ids: tuple[str, ...] = ()
+    pieces: tuple[PieceGrounds, ...] = ()
     record: RefreshRecord
 
 
@@ -77,6 +93,8 @@ class ContentUnchanged(Event):
     """A refresh ran to its end and came to the same text."""
 
     TOPIC: ClassVar[str] = "mental_model.content_unchanged"
+    SCHEMA: ClassVar[int] = 2
+    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_WITH_DELTA
 
     record: RefreshRecord
 
@@ -85,6 +103,8 @@ class ContentPreservedNoNewFacts(Event):
     """A refresh found nothing to read in its scope; the document stays."""
 
     TOPIC: ClassVar[str] = "mental_model.content_preserved_no_new_facts"
+    SCHEMA: ClassVar[int] = 2
+    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_WITH_DELTA
 
     record: RefreshRecord
 
@@ -93,6 +113,8 @@ class RefreshFailedEmptyCandidate(Event):
     """A refresh came to an empty text; the document stays and nothing is stamped."""
 
     TOPIC: ClassVar[str] = "mental_model.refresh_failed_empty_candidate"
+    SCHEMA: ClassVar[int] = 2
+    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_WITH_DELTA
 
     record: RefreshRecord
 
@@ -103,11 +125,59 @@ class RefreshFailedError(Event):
     A transient failure (rate limit, server error, timeout) does not pause automation."""
 
     TOPIC: ClassVar[str] = "mental_model.refresh_failed_error"
+    SCHEMA: ClassVar[int] = 2
+    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_WITH_DELTA
 
     failure_reason: FailureReason
     error_message: str
     transient: bool
     record: RefreshRecord
+
+
+class RefreshFailedDeltaNotApplied(Event):
+    """The edits of a delta could not be had or applied; the document stays and nothing is stamped."""
+
+    TOPIC: ClassVar[str] = "mental_model.refresh_failed_delta_not_applied"
+
+    failure_reason: FailureReason
+    error_message: str
+    transient: bool
+    record: RefreshRecord
+
+
+class RefreshFailedStructuredOutput(Event):
+    """The structured view of the new text could not be had; the document and its present view stay."""
+
+    TOPIC: ClassVar[str] = "mental_model.refresh_failed_structured_output"
+
+    error_message: str
+    transient: bool
+    record: RefreshRecord
+
+
+class ContentEdited(Event):
+    """Somebody wrote the document by hand: every byte of it. What it keeps of the text before keeps its grounds."""
+
+    TOPIC: ClassVar[str] = "mental_model.content_edited"
+
+    text: str
+    sha256: str
+    ids: tuple[str, ...]
+
+
+class ContentReverted(Event):
+    """The document was put back to what it said at an earlier version of its stream, and rests on what it did then.
+
+    `pieces` are those that it does not have now, with their grounds."""
+
+    TOPIC: ClassVar[str] = "mental_model.content_reverted"
+
+    to_version: int
+    text: str
+    sha256: str
+    ids: tuple[str, ...]
+    pieces: tuple[PieceGrounds, ...] = ()
+    evidence: tuple[Citation, ...] = ()
 
 
 class ContentCleared(Event):
@@ -123,7 +193,13 @@ class MentalModelDeleted(Event):
 
 
 RefreshOutcome = (
-    ContentWritten | ContentUnchanged | ContentPreservedNoNewFacts | RefreshFailedEmptyCandidate | RefreshFailedError
+    ContentWritten
+    | ContentUnchanged
+    | ContentPreservedNoNewFacts
+    | RefreshFailedEmptyCandidate
+    | RefreshFailedDeltaNotApplied
+    | RefreshFailedStructuredOutput
+    | RefreshFailedError
 )
 
 MentalModelEvent = (
@@ -134,6 +210,8 @@ MentalModelEvent = (
     | TokenBudgetChanged
     | TriggerChanged
     | RefreshOutcome
+    | ContentEdited
+    | ContentReverted
     | ContentCleared
     | MentalModelDeleted
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
+from domain.document.operations import Operation
 from domain.mental_model.trigger import RefreshMode
 from domain.scope import FactType, Scope
 from domain.usage import ModelCall
@@ -51,15 +52,29 @@ class RefreshWindow(Value):
     watermark: datetime | None = None
 
 
-class Evidence(Value):
-    """A fact version a document rests on, with its text as it was read."""
+class Citation(Value):
+    """A fact version a document rests on."""
 
     fact_id: UUID
     version: int
     position: int
     fact_type: FactType
+
+
+class Evidence(Citation):
+    """A fact version a document rests on, with its text as it was read."""
+
     text: str
     context: str | None = None
+
+
+class PieceGrounds(Value):
+    """The facts that a section, block or item of a document rests on. `kept`: its text is older than this write, which
+    only named further facts for it."""
+
+    id: str
+    facts: tuple[UUID, ...] = ()
+    kept: bool = False
 
 
 class FactCount(Value):
@@ -77,6 +92,73 @@ class ToolCallRecord(Value):
     result_count: int
     duration_ms: int
     iteration: int
+
+
+EditPass = Literal["blame", "retraction", "edit", "compaction"]
+"""Removing what rests only on facts that are gone; asking for what else does; working new facts in; shortening."""
+
+
+class Edit(Value):
+    """One operation of a refresh: what it did and on which facts, or why it did nothing.
+
+    `operation` is None for an entry of a reply that was no operation; `raw` is that entry then, shortened."""
+
+    edit_pass: EditPass
+    operation: Operation | None = None
+    raw: str = ""
+    facts: tuple[UUID, ...] = ()
+    skipped: str | None = None
+    before: str = ""
+    after: str = ""
+    wrote: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    assigned_id: str | None = None
+    merged_into_block_id: str | None = None
+
+
+Verdict = Literal["integrated", "irrelevant", "pending", "set_aside"]
+"""Named by an edit that was applied; read, and no edit was proposed; named only by edits that were skipped; not near
+enough to the page to be read now. The last two are read again by the next refresh that reads at all."""
+
+
+class FactReading(Value):
+    """What became of one fact of a delta's window."""
+
+    fact_id: UUID
+    version: int
+    position: int
+    verdict: Verdict
+
+
+class DeltaRecord(Value):
+    """The edit of a delta refresh: what it started from, each operation, and what became of each fact it read."""
+
+    baseline_sha256: str
+    skipped_reason: Literal["no_new_facts", "no_relevant_facts"] | None = None
+    edits: tuple[Edit, ...] = ()
+    readings: tuple[FactReading, ...] = ()
+    replies: tuple[str, ...] = ()
+    document_tokens: int | None = None
+    document_budget: int | None = None
+
+
+class Relink(Value):
+    """A citation that went over to another fact of the same text."""
+
+    before: UUID
+    after: Citation
+
+
+class RetractionRecord(Value):
+    """Cited facts that no longer stand. `applied`: what rested on them was taken out, and their citations with it;
+    `broken` were never in this memory (a restored bank): their citations are dropped, the text stays."""
+
+    fact_ids: tuple[UUID, ...] = ()
+    fact_texts: tuple[str, ...] = ()
+    applied: bool = False
+    deferred_reason: str | None = None
+    broken: tuple[UUID, ...] = ()
+    relinked: tuple[Relink, ...] = ()
 
 
 class RefreshRecord(Value):
@@ -99,3 +181,13 @@ class RefreshRecord(Value):
     duration_ms: int
     engine: str
     parser_version: int
+    delta: DeltaRecord | None = None
+    retraction: RetractionRecord | None = None
+    pending: tuple[int, ...] = ()
+    """Positions of facts in the window that are still to be worked in; the next refresh that reads, reads them too."""
+    unread: int = 0
+    """How many of `pending` were not read for want of room: the document is stale by them."""
+    structured_output: dict[str, Any] | None = None
+    structured_schema_sha256: str | None = None
+    """Of the schema that `structured_output` was read out by, as JSON with sorted keys."""
+    keep_trace: bool = False

@@ -8,26 +8,32 @@ from typing import Literal, assert_never
 from domain.event import Recorded
 from domain.mental_model.events import (
     ContentCleared,
+    ContentEdited,
     ContentPreservedNoNewFacts,
+    ContentReverted,
     ContentUnchanged,
     ContentWritten,
     MentalModelCreated,
     MentalModelDeleted,
     MentalModelEvent,
     MentalModelRenamed,
+    RefreshFailedDeltaNotApplied,
     RefreshFailedEmptyCandidate,
     RefreshFailedError,
+    RefreshFailedStructuredOutput,
     SourceQueryChanged,
     TagsChanged,
     TokenBudgetChanged,
     TriggerChanged,
 )
-from domain.mental_model.record import Evidence, RefreshRecord
+from domain.mental_model.evidence import cited_after
+from domain.mental_model.outline import Piece, outline_after, without_pruned
+from domain.mental_model.record import Citation, FailureReason, FallbackReason, RefreshRecord
 from domain.mental_model.trigger import Trigger
 from domain.scope import Scope, refresh_scope
 from domain.value import Value
 
-STATE_VERSION = 1
+STATE_VERSION = 2
 """Version of the shape below: a snapshot of another version is ignored."""
 
 
@@ -35,6 +41,16 @@ class Absent(Value):
     """Never created, or deleted."""
 
     kind: Literal["absent"] = "absent"
+
+
+OUTGROWN = 1.5
+"""How many times its budget a document may take, after an attempt to shorten it, before it has outgrown it."""
+
+AS_FALLBACK: dict[FailureReason, FallbackReason] = {
+    "structured_doc_unreadable": "structured_doc_unreadable",
+    "delta_ops_all_skipped": "delta_ops_all_skipped",
+}
+"""The failures of a delta that the contract names as reasons of a fallback; all others are failed operations."""
 
 
 class MentalModel(Value):
@@ -50,9 +66,22 @@ class MentalModel(Value):
     trigger: Trigger
     created_at: datetime
     content: str = ""
-    evidence: tuple[Evidence, ...] = ()
+    outline: tuple[Piece, ...] = ()
+    """Its pieces in the order of the text; none for a text whose pieces were never recorded."""
+    evidence: tuple[Citation, ...] = ()
     covered: int = 0
     covered_scope: Scope | None = None
+    pending: tuple[int, ...] = ()
+    """Positions up to `covered` of facts that are still to be worked in."""
+    delta_failures: int = 0
+    """Deltas in a row that could not be applied, and why the last one could not."""
+    delta_failure: FallbackReason | None = None
+    outgrown_tokens: int | None = None
+    """Its size, when the last delta could not shorten it to anything near its budget."""
+    written_by_hand: bool = False
+    """Some of it was written by a person since it was last written in full."""
+    structured_schema_sha256: str | None = None
+    """Of the schema its structured view was read out by; None when there is none."""
     answered_query: str | None = None
     last_refreshed_at: datetime
     last_memory_seen_at: datetime | None = None
@@ -87,23 +116,23 @@ def evolve(state: State, recorded: Recorded) -> State:
         case TriggerChanged():
             return state.model_copy(update={"trigger": event.trigger})
         case ContentWritten():
-            finished = _finished(state, event.record, recorded.occurred_at)
-            return finished.model_copy(update={"content": event.text, "evidence": event.record.evidence})
+            return _written(_finished(state, event.record, recorded, wrote=True), event, recorded)
         case ContentUnchanged():
-            return _finished(state, event.record, recorded.occurred_at).model_copy(
-                update={"evidence": event.record.evidence}
-            )
+            return _viewed(_finished(state, event.record, recorded, wrote=True), event.record)
         case ContentPreservedNoNewFacts():
             kept = state.answered_query if state.content else event.record.source_query
-            return _finished(state, event.record, recorded.occurred_at).model_copy(update={"answered_query": kept})
-        case RefreshFailedError(transient=True):
-            return state
-        case RefreshFailedEmptyCandidate() | RefreshFailedError():
-            return state.model_copy(update={"last_refresh_failed_at": recorded.occurred_at})
+            return _finished(state, event.record, recorded, wrote=False).model_copy(update={"answered_query": kept})
+        case (
+            RefreshFailedError()
+            | RefreshFailedEmptyCandidate()
+            | RefreshFailedDeltaNotApplied()
+            | RefreshFailedStructuredOutput()
+        ):
+            return _failed(state, event, recorded.occurred_at)
+        case ContentEdited() | ContentReverted():
+            return _edited(state, event, recorded)
         case ContentCleared():
-            return state.model_copy(
-                update={"content": "", "evidence": (), "answered_query": None, "last_refresh_failed_at": None}
-            )
+            return _cleared(state)
         case MentalModelDeleted():
             return Absent()
         case _:
@@ -124,17 +153,107 @@ def _created(event: MentalModelCreated, at: datetime) -> MentalModel:
     )
 
 
-def _finished(state: MentalModel, record: RefreshRecord, at: datetime) -> MentalModel:
+def _finished(state: MentalModel, record: RefreshRecord, recorded: Recorded, *, wrote: bool) -> MentalModel:
     """What every finished run stamps: the watermark never moves back, the answered query is the one the run read."""
     newest = max((time for time in (state.last_memory_seen_at, record.window.watermark) if time), default=None)
+    full = record.effective_mode == "full"
     return state.model_copy(
         update={
             "covered": max(state.covered, record.window.upto),
             "covered_scope": record.scope.scope,
+            "pending": record.pending,
+            "evidence": cited_after(state.evidence, record, wrote=wrote),
+            "outline": without_pruned(state.outline, record),
             "answered_query": record.source_query,
-            "last_refreshed_at": at,
+            "last_refreshed_at": recorded.occurred_at,
             "last_memory_seen_at": newest,
             "last_refresh_failed_at": None,
-            "last_full_refreshed_at": at if record.effective_mode == "full" else state.last_full_refreshed_at,
+            "last_full_refreshed_at": recorded.occurred_at if full else state.last_full_refreshed_at,
+            "delta_failures": 0,
+            "delta_failure": None,
+            "outgrown_tokens": _outgrown(state, record),
+        }
+    )
+
+
+def _written(state: MentalModel, event: ContentWritten, recorded: Recorded) -> MentalModel:
+    full = event.record.effective_mode == "full"
+    return state.model_copy(
+        update={
+            "content": event.text,
+            "outline": outline_after(state.outline, event.ids, event.pieces, recorded),
+            "written_by_hand": state.written_by_hand and not full,
+            "structured_schema_sha256": event.record.structured_schema_sha256,
+        }
+    )
+
+
+def _viewed(state: MentalModel, record: RefreshRecord) -> MentalModel:
+    """The same text, perhaps with a structured view by another schema."""
+    if record.structured_schema_sha256 is None:
+        return state
+    return state.model_copy(update={"structured_schema_sha256": record.structured_schema_sha256})
+
+
+def _outgrown(state: MentalModel, record: RefreshRecord) -> int | None:
+    """Its size, if it is far over its budget after a delta that tried to shorten it."""
+    delta = record.delta
+    if delta is None or delta.document_tokens is None or delta.document_budget is None:
+        return None if record.effective_mode == "full" else state.outgrown_tokens
+    return delta.document_tokens if delta.document_tokens > OUTGROWN * delta.document_budget else None
+
+
+def _failed(
+    state: MentalModel,
+    event: RefreshFailedError
+    | RefreshFailedEmptyCandidate
+    | RefreshFailedDeltaNotApplied
+    | RefreshFailedStructuredOutput,
+    at: datetime,
+) -> MentalModel:
+    """A failure that may go away by itself changes nothing here; no failure stamps what was read or answered."""
+    if not isinstance(event, RefreshFailedEmptyCandidate) and event.transient:
+        return state
+    changes: dict[str, object] = {"last_refresh_failed_at": at}
+    if isinstance(event, RefreshFailedDeltaNotApplied):
+        changes["delta_failures"] = state.delta_failures + 1
+        changes["delta_failure"] = AS_FALLBACK.get(event.failure_reason, "delta_ops_failed")
+    return state.model_copy(update=changes)
+
+
+def _edited(state: MentalModel, event: ContentEdited | ContentReverted, recorded: Recorded) -> MentalModel:
+    """What a person wrote is the baseline of the next delta, whatever question it answers."""
+    return state.model_copy(
+        update={
+            "content": event.text,
+            "outline": outline_after(
+                state.outline, event.ids, event.pieces if isinstance(event, ContentReverted) else (), recorded
+            ),
+            "evidence": event.evidence if isinstance(event, ContentReverted) else state.evidence,
+            "written_by_hand": True,
+            "answered_query": None,
+            "last_refreshed_at": recorded.occurred_at,
+            "last_refresh_failed_at": None,
+            "delta_failures": 0,
+            "delta_failure": None,
+            "outgrown_tokens": None,
+            "structured_schema_sha256": None,
+        }
+    )
+
+
+def _cleared(state: MentalModel) -> MentalModel:
+    return state.model_copy(
+        update={
+            "content": "",
+            "outline": (),
+            "evidence": (),
+            "answered_query": None,
+            "last_refresh_failed_at": None,
+            "delta_failures": 0,
+            "delta_failure": None,
+            "outgrown_tokens": None,
+            "written_by_hand": False,
+            "structured_schema_sha256": None,
         }
     )

@@ -7,19 +7,22 @@ from datetime import UTC, datetime
 from typing import Any, Literal, Self
 
 from croniter import CroniterBadDateError, croniter
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
+from domain import response_schema
 from domain.memory import Budget
 from domain.scope import FactType, TagGroup, TagsMatch
 
 RefreshMode = Literal["full", "delta"]
 SOME_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 """Any time will do to see whether a cron expression ever fires."""
-PROPERTY_TYPES = frozenset({"string", "number", "integer", "boolean", "array", "object"})
 
 
 class Trigger(BaseModel):
-    """Field names, defaults and limits are those of the system of reference (MentalModelTrigger)."""
+    """Field names, defaults and limits are those of the system of reference (MentalModelTrigger).
+
+    A schema that was taken by an earlier version is not checked again: validation of what is recorded says so in its
+    context, as {"recorded": True}."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -60,9 +63,9 @@ class Trigger(BaseModel):
 
     @field_validator("response_schema")
     @classmethod
-    def _object_schema(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
-        if value is not None:
-            _check_response_schema(value)
+    def _object_schema(cls, value: dict[str, Any] | None, info: ValidationInfo) -> dict[str, Any] | None:
+        if value is not None and not (info.context or {}).get("recorded"):
+            response_schema.check(value)
         return value
 
     @model_validator(mode="after")
@@ -80,21 +83,3 @@ class Trigger(BaseModel):
         if changes.get("refresh_after_consolidation") and "refresh_cron" not in changes:
             merged["refresh_cron"] = None
         return Trigger.model_validate(merged)
-
-
-def _check_response_schema(schema: Mapping[str, Any]) -> None:
-    if schema.get("type", "object") != "object":
-        raise ValueError("response_schema.type must be 'object' or absent")
-    properties = schema.get("properties")
-    if not isinstance(properties, dict) or not properties:
-        raise ValueError("response_schema.properties must be a non-empty object")
-    for name, definition in properties.items():
-        if not isinstance(definition, dict):
-            raise ValueError(f"response_schema.properties.{name} must be an object")
-        if "type" in definition and definition["type"] not in tuple(PROPERTY_TYPES):
-            raise ValueError(
-                f"response_schema.properties.{name}.type must be one of {', '.join(sorted(PROPERTY_TYPES))}"
-            )
-    required = schema.get("required", [])
-    if not isinstance(required, list) or any(name not in tuple(properties) for name in required):
-        raise ValueError("response_schema.required must be a list of names of its properties")

@@ -12,6 +12,7 @@ from adapters.app import Service, build, opened
 from adapters.settings import Settings
 from tests.support.live_server import live_server
 from tests.support.rest import RestBank
+from tests.support.scripted_pages import Page, ScriptedService, scripted_service
 
 
 @pytest.fixture(scope="module")
@@ -47,3 +48,21 @@ def shared_bank(client: httpx.Client) -> RestBank:
     bank.retain("Ada Lovelace works at Acme.")
     bank.model("ada")
     return bank
+
+
+@pytest.fixture(scope="module")
+def scripted(shared_conninfo: str) -> Iterator[ScriptedService]:
+    """A live server for each module, whose language model answers by script."""
+    with scripted_service(shared_conninfo) as service:
+        yield service
+
+
+@pytest.fixture
+def page(scripted: ScriptedService) -> Iterator[Page]:
+    """A document of the test's own, not created yet, in a bank of its own."""
+    llm = scripted.llm
+    yield scripted.page()
+    unused, unexpected = llm.unused, list(llm.unexpected)
+    llm.forget()
+    assert unused == 0, "every scripted reply was asked for"
+    assert unexpected == []

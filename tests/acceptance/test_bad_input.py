@@ -96,7 +96,7 @@ BAD_MODELS: list[tuple[dict[str, Any], str]] = [
     ({"trigger": {"tag_groups": [{"not": {"and": []}}]}}, "tag_groups"),
     ({"trigger": {"response_schema": {"properties": {}}}}, "response_schema"),
     ({"trigger": {"response_schema": {"type": "array"}}}, "response_schema"),
-    ({"trigger": {"response_schema": {"properties": {"a": {"type": ["string", "null"]}}}}}, "response_schema"),
+    ({"trigger": {"response_schema": {"properties": {"a": {"type": ["string", "date"]}}}}}, "response_schema"),
     ({"trigger": {"response_schema": {"properties": {"a": {}}, "required": [["a"]]}}}, "response_schema"),
     ({"trigger": {"response_schema": {"properties": {"a": {"default": float("nan")}}}}}, "not finite"),
     ({"name": f"A{NUL}da"}, "'name'] contains a NUL character"),

@@ -13,6 +13,7 @@ import pytest
 from psycopg import sql
 
 from adapters.app import Minds, Service, build, opened
+from adapters.offline.editor import OfflineDocumentEditor
 from adapters.settings import Settings
 from application.ports import Extraction, MindFailed
 from domain.memory import RetainItem
@@ -46,7 +47,7 @@ def extractor() -> FailingExtractor:
 
 @pytest.fixture
 def service(conninfo: str, extractor: FailingExtractor) -> Iterator[Service]:
-    minds = Minds(extractor, AnsweringPolicy())
+    minds = Minds(extractor, AnsweringPolicy(), OfflineDocumentEditor())
     with opened(build(Settings(_env_file=None), conninfo, minds=minds)) as service:
         yield service
 

@@ -16,16 +16,13 @@ from adapters.settings import Settings
 from tests.support.eventually import eventually
 from tests.support.rest import RestBank, assert_refused
 
-HISTORY_CAP = 5
 MODEL = {"name": "Ada", "source_query": "What is known about Ada?"}
 EVERYTHING_AT_ONCE = 8
 
 
 @pytest.fixture(scope="module")
 def live_service(shared_conninfo: str) -> Iterator[Service]:
-    settings = Settings(
-        _env_file=None, max_body_bytes=2_000_000, history_max_entries=HISTORY_CAP, worker_retry_seconds=0
-    )
+    settings = Settings(_env_file=None, max_body_bytes=2_000_000, worker_retry_seconds=0)
     with opened(build(settings, shared_conninfo)) as service:
         yield service
 
@@ -190,44 +187,6 @@ def test_ts_11_a_mental_model_id_belongs_to_its_bank(banks: tuple[RestBank, Rest
     assert "Globex" in b.refreshed("profile")["content"]
 
 
-def test_hi_01_a_history_shows_the_newest_and_never_stops_a_change(bank: RestBank) -> None:
-    said = []
-    for number in range(HISTORY_CAP + 3):
-        bank.retain(f"Ada visited city number {number}.", document_id="diary")
-        said.append(bank.model("ada")["content"] if number == 0 else bank.refreshed("ada")["content"])
-    history = bank.get("/mental-models/ada/history")
-    assert [each["previous_content"] for each in history] == said[-2 : -2 - HISTORY_CAP : -1]
-    assert bank.get("/mental-models/ada/events")["total"] == 1 + len(said), "the log keeps all"
-
-
-def test_hi_02_only_changes_of_the_text_are_versions_and_each_has_its_evidence(bank: RestBank) -> None:
-    bank.retain("Ada lives in Prague.", document_id="diary")
-    bank.model("ada")
-    for city in ("Brno", "Vienna", "Graz"):
-        bank.retain(f"Ada lives in {city}.", document_id="diary")
-        bank.refreshed("ada")
-        bank.patch("/mental-models/ada", {"name": f"Ada of {city}"})
-    bank.patch("/mental-models/ada", {"trigger": {"keep_trace": True}})
-    newest, second, third, first = bank.get("/mental-models/ada/history")
-    for entry, city in ((newest, "Vienna"), (second, "Brno"), (third, "Prague")):
-        (fact,) = entry["previous_reflect_response"]["based_on"]["world"]
-        assert fact["text"] == f"Ada lives in {city}."
-        assert city in entry["previous_content"]
-    assert first["previous_content"] == ""
-    assert newest["changed_at"] > second["changed_at"] > third["changed_at"] > first["changed_at"]
-
-
-def test_hi_05_long_ids_have_histories_and_too_long_ones_are_refused_at_creation(client: httpx.Client) -> None:
-    bank = RestBank(client, uuid4().hex + "b" * 46)
-    bank.retain("Ada lives in Prague.", document_id="d")
-    bank.model("m" * 120)
-    bank.retain("Ada lives in Brno.", document_id="d")
-    bank.refreshed("m" * 120)
-    assert len(bank.get(f"/mental-models/{'m' * 120}/history")) == 2
-    assert_refused(bank.ask("POST", "/mental-models", json={**MODEL, "id": "m" * 129}), 422, "id", "128")
-    assert_refused(RestBank(client, "b" * 257).ask("PUT", json={}), 422, "bank_id", "256")
-
-
 def test_ac_02_a_list_of_more_than_a_page_shows_each_once(bank: RestBank) -> None:
     ids = {f"m{number:03d}" for number in range(105)}
     with ThreadPoolExecutor(EVERYTHING_AT_ONCE) as threads:
@@ -296,15 +255,3 @@ def test_ac_12_a_name_nobody_knows_is_told_and_an_alias_is_understood(bank: Rest
     later = bank.ask("POST", "/memories", json={"items": [{"content": "Ada rests."}], "async": True})
     assert later.json()["async"] is True
     assert "X-Ignored-Parameters" not in later.headers
-
-
-def test_tk_08_special_tokens_are_text_and_what_no_database_holds_is_refused(bank: RestBank) -> None:
-    text = "Ada writes <|endoftext|> and <|im_start|> in her notes."
-    bank.retain(text)
-    assert texts(bank, "<|endoftext|> notes") == [text]
-    page = bank.model("ada", name="<|endoftext|>", source_query="What does Ada write? <|endoftext|>")
-    assert (page["name"], "<|endoftext|> and <|im_start|>" in page["content"]) == ("<|endoftext|>", True)
-    for bad in (b"\\u0000", b"\\ud83d tail"):
-        body = b'{"items": [{"content": "Ada ' + bad + b'"}]}'
-        headers = {"Content-Type": "application/json"}
-        assert_refused(bank.ask("POST", "/memories", content=body, headers=headers), 422, "content")

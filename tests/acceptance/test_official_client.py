@@ -93,11 +93,19 @@ def test_the_life_of_a_document_by_the_sync_methods(
     assert changed.trigger is not None
     assert changed.trigger.refresh_cron == "0 3 * * *"
 
+    preview = hindsight.dry_run_refresh_mental_model(bank, "ada")
+    assert (preview.effective_mode, preview.outcome, preview.would_persist) == ("full", "content_written", True)
+    assert (preview.scope.tags, preview.scope.tags_match) == (["ada"], "all_strict")
+    assert preview.current_content == str(model.content).strip()
+    assert preview.trace.tool_calls is not None
+    assert preview.trace.tool_calls[0].output is not None
+    assert hindsight.get_mental_model(bank, "ada").content == model.content, "it was a preview"
     queued = hindsight.refresh_mental_model(bank, "ada", mode="full")
     assert queued.status == "queued"
     assert _ended(hindsight, loop, bank, queued.operation_id).status == "completed"
     second = hindsight.get_mental_model(bank, "ada")
     assert "Paris" not in str(second.content), "the model reads only what is tagged 'ada'"
+    assert second.content == preview.preview_content
 
     history = hindsight.get_mental_model_history(bank, "ada")
     assert [entry["previous_content"] for entry in history] == [model.content, ""]
@@ -135,6 +143,9 @@ async def _life_of_a_document(address: str, bank: str) -> None:
         assert "compilers" in str((await client.aget_mental_model(bank, model_id)).content)
         assert (await client.alist_mental_models(bank, detail="content")).total == 1
         assert (await client.aupdate_mental_model(bank, model_id, max_tokens=512)).max_tokens == 512
+        assert (await client.adry_run_refresh_mental_model(bank, model_id)).outcome == "content_unchanged"
+        with pytest.raises(NotFoundException):
+            await client.adry_run_refresh_mental_model(bank, "none")
         await client.aclear_mental_model(bank, model_id)
         await client.arefresh_mental_model(bank, model_id)
         await _all_ended(client, bank)

@@ -11,17 +11,19 @@ from domain.bank import BankOpened
 from domain.event import Context
 from domain.mental_model.events import (
     ContentCleared,
+    ContentEdited,
+    ContentReverted,
     MentalModelDeleted,
     MentalModelRenamed,
 )
 from domain.mental_model.trigger import Trigger
 from domain.operation import OperationRequested, RefreshAsked
-from domain.refusals import MentalModelAlreadyExists, MentalModelNotFound, StaleVersion, VersionNotFound
+from domain.refusals import InvalidInput, MentalModelAlreadyExists, MentalModelNotFound, StaleVersion, VersionNotFound
 from tests.support.examples import BANK, BANK_STREAM, MENTAL_MODEL_STREAM, MODEL, NOW, QUESTION, created, later, written
 from tests.support.world import World
 
 
-def create(world: World, mental_model_id: str | None = MODEL) -> tuple[str, UUID]:
+def create(world: World, mental_model_id: str | None = MODEL, content: str | None = None) -> tuple[str, UUID]:
     made = world.mental_models.create(
         world.context,
         BANK,
@@ -31,6 +33,7 @@ def create(world: World, mental_model_id: str | None = MODEL) -> tuple[str, UUID
         tags=(),
         max_tokens=2048,
         trigger=Trigger(),
+        content=content,
     )
     return made.mental_model_id, made.operation_id
 
@@ -48,6 +51,17 @@ def test_creating_opens_the_bank_and_asks_for_the_first_refresh_in_one_transacti
             bank_since=world.context.now,
         )
     ]
+    assert world.transactions.committed == 1
+
+
+def test_a_document_to_begin_with_is_recorded_in_the_same_transaction() -> None:
+    world = World()
+    _, operation_id = create(world, content="# Bridge\n\nOld.\n")
+    model, edited = world.document()
+    assert model == created()
+    assert isinstance(edited, ContentEdited)
+    assert (edited.text, len(edited.ids)) == ("# Bridge\n\nOld.\n", 2)
+    assert len(world.operation(operation_id)) == 1
     assert world.transactions.committed == 1
 
 
@@ -77,6 +91,43 @@ def test_a_change_with_an_older_version_is_refused() -> None:
     with pytest.raises(StaleVersion, match="read it again"):
         world.mental_models.change(world.context, BANK, MODEL, expected=1, name="Bridge")
     assert len(world.document()) == 2
+
+
+def test_a_text_written_by_hand_is_a_change_like_others() -> None:
+    world = World().has_a_model(written("Text.\n"))
+    done = world.mental_models.change(world.context, BANK, MODEL, name="Most", content="By hand.")
+    assert [type(event) for event in done.events] == [MentalModelRenamed, ContentEdited]
+    assert (done.state.content, done.version) == ("By hand.", 4)
+    assert world.mental_models.change(world.context, BANK, MODEL, content="By hand.").events == ()
+
+
+def test_a_document_goes_back_to_what_it_said() -> None:
+    world = World().has_a_model(written("First.\n"), MentalModelRenamed(name="Most"), written("Second.\n"))
+    done = world.mental_models.revert(world.context, BANK, MODEL, 3)
+    (reverted,) = done.events
+    assert isinstance(reverted, ContentReverted)
+    assert (reverted.to_version, reverted.text) == (3, "First.\n")
+    assert (done.state.content, done.state.name, done.version) == ("First.\n", "Most", 5)
+    assert world.mental_models.revert(world.context, BANK, MODEL, 2).events == (), "it says so already"
+
+
+def test_a_document_does_not_go_back_to_nothing_or_to_what_never_was() -> None:
+    world = World().has_a_model(written("First.\n"))
+    with pytest.raises(InvalidInput, match="empty at version 1"):
+        world.mental_models.revert(world.context, BANK, MODEL, 1)
+    with pytest.raises(VersionNotFound, match="version 3"):
+        world.mental_models.revert(world.context, BANK, MODEL, 3)
+    world.mental_models.delete(world.context, BANK, MODEL)
+    with pytest.raises(MentalModelNotFound):
+        world.mental_models.revert(world.context, BANK, MODEL, 2)
+    assert len(world.document()) == 3
+
+
+def test_a_document_goes_back_only_from_the_version_that_was_read() -> None:
+    world = World().has_a_model(written("First.\n"), written("Second.\n"))
+    with pytest.raises(StaleVersion, match="read it again"):
+        world.mental_models.revert(world.context, BANK, MODEL, 2, expected=2)
+    assert world.mental_models.revert(world.context, BANK, MODEL, 2, expected=3).version == 4
 
 
 def test_a_refresh_asked_for_is_an_operation_of_its_own_each_time() -> None:

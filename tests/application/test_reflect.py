@@ -6,12 +6,12 @@ import logging
 
 import pytest
 
-from application.reflect import ITERATIONS, Readable, Reflection, Reflector
+from application.reflect import ITERATIONS, RETRIEVAL_EMPTY, Readable, Reflection, Reflector
 from domain.memory import FACTS_OF_BUDGET, RecallQuery, Window
 from domain.mental_model.record import FactCount
 from domain.mental_model.trigger import Budget
 from domain.reflection import Answer, NoAnswer, ReflectQuestion, Thought, ToolCall
-from domain.refresh import RETRIEVAL_EMPTY, Candidate, RunFailed
+from domain.refresh import Candidate, RunFailed
 from domain.scope import Scope
 from tests.support.examples import BANK, NOW, QUESTION, call
 from tests.support.in_memory import InMemoryMemoryStore, numbered_fact

@@ -8,20 +8,20 @@ from typing import Any, Literal
 
 import pytest
 
+from application.reflect import RETRIEVAL_EMPTY
+from application.refresh import NOTHING_READABLE
 from domain.memory import RetainItem
 from domain.mental_model.record import FactCount, ResolvedScope
 from domain.mental_model.state import MentalModel
 from domain.mental_model.trigger import Trigger
 from domain.reflection import Answer, Step, ToolResult
 from domain.refresh import (
-    DELTA_ANSWERED_AS_FULL,
-    NOTHING_READABLE,
-    RETRIEVAL_EMPTY,
     Candidate,
     NothingToRead,
     RefreshRun,
     RunFailed,
 )
+from domain.refresh.mode import AFTER_OUTGROWING
 from domain.scope import Scope, TagLeaf
 from tests.support.examples import BANK, MODEL, NOW, QUESTION, later, mental_model
 from tests.support.scripted_minds import RECALL, Act, answer_from_all, unusable
@@ -166,20 +166,19 @@ def test_a_model_never_reads_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "answered", "fallback", "warnings"),
+    ("content", "answered", "fallback"),
     [
-        ("", None, "no_baseline_content", ()),
-        ("Text.\n", "Another question?", "source_query_changed", ()),
-        ("Text.\n", QUESTION, None, (DELTA_ANSWERED_AS_FULL,)),
+        ("", None, "no_baseline_content"),
+        ("Stone.\n", "Another question?", "source_query_changed"),
     ],
 )
-def test_a_delta_is_answered_as_a_full_refresh_and_says_why(
-    content: str, answered: str | None, fallback: str | None, warnings: tuple[str, ...]
+def test_a_delta_without_a_baseline_is_answered_as_a_full_refresh_and_says_why(
+    content: str, answered: str | None, fallback: str
 ) -> None:
     world = World(RECALL, answer_from_all).knows(BEGUN)
     record = refresh(world, content=content, answered_query=answered, trigger=Trigger(mode="delta")).record
-    assert (record.requested_mode, record.effective_mode) == ("delta", "full")
-    assert (record.mode_fallback_reason, record.warnings) == (fallback, warnings)
+    assert (record.requested_mode, record.effective_mode, record.mode_fallback_reason) == ("delta", "full", fallback)
+    assert (record.warnings, record.delta) == ((), None)
 
 
 def test_a_full_refresh_may_be_asked_for_once() -> None:
@@ -191,8 +190,9 @@ def test_a_full_refresh_may_be_asked_for_once() -> None:
 
 def test_warnings_of_the_mode_come_before_those_of_the_reading() -> None:
     world = World(answer_from_all).knows(BEGUN)
-    record = refresh(world, content="Text.\n", answered_query=QUESTION, trigger=Trigger(mode="delta")).record
-    assert record.warnings == (DELTA_ANSWERED_AS_FULL, RETRIEVAL_EMPTY)
+    outgrown: dict[str, Any] = {"outgrown_tokens": 500, "max_tokens": 300, "answered_query": QUESTION}
+    record = refresh(world, content="Stone.\n", trigger=Trigger(mode="delta"), **outgrown).record
+    assert record.warnings == (AFTER_OUTGROWING.format(budget=300, tokens=500), RETRIEVAL_EMPTY)
 
 
 def test_the_mind_is_asked_the_standing_question_with_the_present_text() -> None:
@@ -243,11 +243,7 @@ def test_a_memory_that_cannot_be_read_is_a_failed_run_with_a_record(caplog: pyte
     told = "the memory could not be read: ConnectionError: the server closed  the connection"
     assert run.result == RunFailed("retrieval_failed", told, transient=True)
     record = run.record
-    assert (record.requested_mode, record.source_query, record.warnings) == (
-        "delta",
-        QUESTION,
-        (DELTA_ANSWERED_AS_FULL,),
-    )
+    assert (record.requested_mode, record.source_query, record.warnings) == ("delta", QUESTION, ())
     assert (record.window.upto, record.window.watermark, record.calls, record.candidate) == (0, None, (), "")
     assert f"{BANK}/{MODEL}" in caplog.text
 

@@ -7,10 +7,22 @@ from itertools import count
 
 from markdown_it import MarkdownIt
 
-from domain.document import parse, plain_text
+from domain.document import (
+    AddSection,
+    AppendBlock,
+    AppendItem,
+    Document,
+    Operation,
+    RemoveItem,
+    ReplaceBlock,
+    apply,
+    parse,
+    plain_text,
+)
 
 SIZE_BYTES = 100_000
 RUNS = 20
+OPERATIONS = 20
 
 Row = tuple[str, float, str]
 """What was measured, the figure, its unit."""
@@ -57,17 +69,22 @@ def rows() -> list[Row]:
     document = parse(text)
     parser = MarkdownIt("commonmark").enable("table")
     parser.core.ruler.enableOnly(["normalize", "block"])
-    bare, round_trip, rewrite, words = medians_ms(
+    operations = operations_on(document)
+    bare, reading, round_trip, rewrite, words, edit = medians_ms(
         lambda: parser.parse(text),
+        lambda: parse(text),
         lambda: parse(text).render(),
         lambda: parse(text, previous=document),
         lambda: plain_text(document),
+        lambda: apply(document, operations),
     )
     return [
         ("document: parse + render, 100 kB", round_trip, "ms"),
         ("document: the same / markdown-it's block parse alone", round_trip / bare, "ratio"),
         ("document: parse with ids of a previous version, 100 kB", rewrite, "ms"),
         ("document: plain text, 100 kB", words, "ms"),
+        (f"document: apply {OPERATIONS} operations, 100 kB", edit, "ms"),
+        ("document: the same / parse of the same text", edit / reading, "ratio"),
     ]
 
 
@@ -79,6 +96,23 @@ def realistic_markdown() -> str:
             return text
         text += PART.format(n=number)
     raise AssertionError("count() does not end")
+
+
+def operations_on(document: Document) -> list[Operation]:
+    """Operations of five kinds in turns, each on another section."""
+    operations: list[Operation] = []
+    for number, section in enumerate(document.sections[:OPERATIONS]):
+        prose, bullets, table = section.blocks[:3]
+        operations.append(
+            [
+                AppendBlock(section_id=section.id, text="A new paragraph."),
+                AppendItem(block_id=bullets.id, text="a new item"),
+                ReplaceBlock(section_id=section.id, block_id=prose.id, text="Other prose, with `code`."),
+                AddSection(heading=f"New {number}", blocks=("Prose.", "- item"), after_section_id=section.id),
+                RemoveItem(block_id=table.id, item_id=table.items[0].id),
+            ][number % 5]
+        )
+    return operations
 
 
 def medians_ms(*actions: Callable[[], object]) -> list[float]:

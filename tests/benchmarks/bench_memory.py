@@ -10,10 +10,12 @@ import random
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import LiteralString
 
 import numpy as np
 import psycopg
@@ -26,13 +28,17 @@ from adapters.postgres.memory_store import PostgresMemoryStore
 from adapters.postgres.migrations import migrate
 from adapters.postgres.vectors import Vector
 from application.ports import EmbeddedFact, RetainedItem
-from domain.memory import ExtractedFact, RecallQuery, RetainItem, Window
+from domain.memory import ExtractedFact, RecallQuery, RetainItem, UnreadQuery, Window
+from domain.mental_model.record import Citation
 from domain.scope import Scope
 
 FACTS = 20_000
 DIMENSIONS = 256
 LIMIT = 300
 QUERIES = 60
+CITED = 1_000
+GONE = 10
+NEW = 5
 MODEL = "bench"
 BANK = "bench"
 
@@ -79,6 +85,7 @@ def rows() -> list[Row]:
             (f"load {FACTS} facts, 200 a request", loading, "facts/s"),
             (f"retain 10 facts a request, {FACTS} in the bank", retaining, "facts/s"),
             *_recalls(store, database, questions),
+            *_deltas(store, database, language),
         ]
 
 
@@ -97,18 +104,64 @@ def _recalls(store: PostgresMemoryStore, database: Database, questions: Sequence
         "recall as of 1,000 positions ago": lambda n: recall(n, window=Window(upto=position - 1000)),
         "baseline: exact scan of the vectors alone": lambda n: _plain_scan(database, questions[n % len(questions)][1]),
     }
+    return [(f"{name} at {FACTS} facts, limit {LIMIT}, p50", figure, "ms") for name, figure in _p50(timed).items()]
+
+
+def _deltas(store: PostgresMemoryStore, database: Database, language: Language) -> list[Row]:
+    """What a delta asks of the memory. Each figure is also given as a ratio to reading the same rows by their keys."""
+    gone = _document(language, 0, GONE)
+    _write(store, database, gone)
+    with database.connection() as connection:
+        kept = connection.execute(
+            "SELECT fact_id, version, from_position AS position, fact_type FROM fact_versions"
+            " WHERE bank_id = %s AND to_position IS NULL ORDER BY document_id = %s DESC, fact_id LIMIT %s",
+            (BANK, gone.document_id, CITED),
+        ).fetchall()
+    _write(store, database, replace(gone, facts=()))
+    _write(store, database, _document(language, 0, NEW))
+    cited, now = [Citation.model_validate(row) for row in kept], store.position(BANK)
+    query = UnreadQuery(bank_id=BANK, scope=Scope(tags=("all",), tags_match="any_strict"), after=now - NEW, upto=now)
+    narrowed = query.model_copy(update={"covered_scope": Scope(tags=("all", "t3"), tags_match="any_strict")})
+    assert len(store.unread(query)) == NEW
+    assert sum(standing.now is None for standing in store.standings(BANK, cited, now)) == GONE
+    positions, ids = list(range(now - NEW + 1, now + 1)), [citation.fact_id for citation in cited]
+    figures = _p50(
+        {
+            "unread": lambda _: store.unread(query),
+            "unread, scope narrowed": lambda _: store.unread(narrowed),
+            "new rows": lambda _: _rows_by_key(database, "from_position = ANY(%s)", positions, NEW),
+            "standings": lambda _: store.standings(BANK, cited, now),
+            "cited rows": lambda _: _rows_by_key(database, "fact_id = ANY(%s)", ids, CITED),
+        }
+    )
+    unread, standings = f"unread, {NEW} new at {FACTS} facts", f"standings of {CITED} cited, {GONE} gone"
+    return [
+        (f"{unread}, p50", figures["unread"], "ms"),
+        (f"{unread} / those rows by position", figures["unread"] / figures["new rows"], "ratio"),
+        (f"{unread}, scope narrowed, p50", figures["unread, scope narrowed"], "ms"),
+        (f"{standings}, at {FACTS} facts, p50", figures["standings"], "ms"),
+        (f"{standings} / those rows by id", figures["standings"] / figures["cited rows"], "ratio"),
+    ]
+
+
+def _rows_by_key(database: Database, key: LiteralString, values: Sequence[object], count: int) -> None:
+    with database.connection() as connection:
+        found = connection.execute(
+            "SELECT * FROM fact_versions WHERE bank_id = %s AND " + key, (BANK, values)
+        ).fetchall()
+    assert len(found) == count
+
+
+def _p50(timed: Mapping[str, Callable[[int], object]]) -> dict[str, float]:
+    """Milliseconds by name. All in turn, so that a busy machine slows each of them."""
     taken: dict[str, list[float]] = {name: [] for name in timed}
-    # All in turn, so that a busy machine slows each of them.
     for number in range(QUERIES + 5):
         for name, run in timed.items():
             began = time.perf_counter()
             run(number)
             if number >= 5:
                 taken[name].append((time.perf_counter() - began) * 1000)
-    return [
-        (f"{name} at {FACTS} facts, limit {LIMIT}, p50", statistics.median(times), "ms")
-        for name, times in taken.items()
-    ]
+    return {name: statistics.median(times) for name, times in taken.items()}
 
 
 def _plain_scan(database: Database, vector: Sequence[float]) -> None:
@@ -127,9 +180,13 @@ def _facts_per_second(
     prepared = [_document(language, number, facts) for number in range(requests)]
     began = time.perf_counter()
     for retained in prepared:
-        with database.begin() as tx:
-            store.write(BANK, [retained], datetime.now(UTC), tx)
+        _write(store, database, retained)
     return requests * facts / (time.perf_counter() - began)
+
+
+def _write(store: PostgresMemoryStore, database: Database, retained: RetainedItem) -> None:
+    with database.begin() as tx:
+        store.write(BANK, [retained], datetime.now(UTC), tx)
 
 
 def _document(language: Language, number: int, facts: int) -> RetainedItem:

@@ -22,8 +22,8 @@ for _module in pkgutil.walk_packages(domain.__path__, "domain."):
 EVENTS = sorted(
     (each for each in Event.__subclasses__() if each.__module__.startswith("domain.")), key=lambda e: e.TOPIC
 )
-MUTABLE_BY_CONTRACT = {"response_schema"}
-"""Fields that hold JSON as the client sent it."""
+MUTABLE_BY_CONTRACT = {"response_schema", "structured_output"}
+"""Fields that hold JSON as the client sent it, or asked for it."""
 OPEN_BY_CONTRACT = {Trigger}
 """Values of the wire contract that leave out fields they do not know."""
 

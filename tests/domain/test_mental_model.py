@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from application.command_handler import MENTAL_MODEL
+from domain.digest import sha256_of
+from domain.document import ids_of, parse
 from domain.event import Event
 from domain.mental_model.commands import (
     ChangeMentalModel,
@@ -16,9 +18,12 @@ from domain.mental_model.commands import (
     CreateMentalModel,
     DeleteMentalModel,
     RecordRefresh,
+    RevertContent,
 )
 from domain.mental_model.events import (
     ContentCleared,
+    ContentEdited,
+    ContentReverted,
     MentalModelDeleted,
     MentalModelRenamed,
     RefreshFailedEmptyCandidate,
@@ -27,6 +32,7 @@ from domain.mental_model.events import (
     TokenBudgetChanged,
     TriggerChanged,
 )
+from domain.mental_model.record import PieceGrounds
 from domain.mental_model.state import MentalModel
 from domain.mental_model.trigger import Trigger
 from domain.refresh import Candidate, NothingToRead, RefreshRun, RunFailed
@@ -42,7 +48,9 @@ from tests.support.examples import (
     MODEL,
     NOW,
     QUESTION,
+    citation,
     created,
+    evidence,
     failed,
     later,
     preserved,
@@ -206,8 +214,8 @@ def test_a_run_is_compared_with_the_document_as_it_stands_when_it_is_recorded() 
 
 def test_a_run_for_a_model_that_was_deleted_and_created_anew_meanwhile_finds_its_model_no_more() -> None:
     anew = (created(), MentalModelDeleted(), created())
-    given(*anew).when(record(Candidate("Text."))).then_refused(MentalModelNotFound, f"'{MODEL}' not found")
-    given(*anew).when(record(Candidate("Text."), later(2))).then(written("Text.\n"))
+    given(*anew).when(record(Candidate("Stone."))).then_refused(MentalModelNotFound, f"'{MODEL}' not found")
+    given(*anew).when(record(Candidate("Stone."), later(2))).then(written("Stone.\n"))
 
 
 @pytest.mark.parametrize("before", [written(), preserved(), failed(), EMPTY_CANDIDATE], ids=lambda each: each.TOPIC)
@@ -222,3 +230,58 @@ def test_clearing_what_is_clear_is_nothing(before: tuple[Event, ...]) -> None:
 
 def test_is_deleted_once() -> None:
     given(created(), written()).when(DELETE).then(MentalModelDeleted())
+
+
+# --- by hand ----------------------------------------------------------------------------------------------------------
+
+
+def by_hand(text: str) -> ContentEdited:
+    """The first text that a person writes."""
+    return ContentEdited(text=text, sha256=sha256_of(text), ids=ids_of(parse(text)))
+
+
+def test_a_document_written_by_hand_is_kept_to_the_byte() -> None:
+    given(created()).when(change(content="# Mine\r\n\r\n")).then(by_hand("# Mine\r\n\r\n"))
+    given(created(), by_hand("Mine.\n")).when(change(content="Mine.\n")).then_nothing()
+
+
+def test_a_document_may_be_written_with_other_changes() -> None:
+    given(created()).when(change(name="Most", content="Mine.\n")).then(
+        MentalModelRenamed(name="Most"), by_hand("Mine.\n")
+    )
+
+
+def test_what_a_person_keeps_of_a_document_keeps_its_ids() -> None:
+    before = written("# Bridge\n\nStone.\n\nStone.\n")
+    text = "# Bridge\n\nBegun.\n\nStone.\n\nStone.\n"
+    ids = ids_of(parse(text, parse(before.text)))
+    given(created(), before).when(change(content=text)).then(ContentEdited(text=text, sha256=sha256_of(text), ids=ids))
+    assert [identity for identity in before.ids if identity not in ids] == []
+
+
+def then_of(*events: Event) -> MentalModel:
+    state = fold(MENTAL_MODEL, *events)
+    assert isinstance(state, MentalModel)
+    return state
+
+
+def test_a_document_is_put_back_to_what_it_said_with_the_ids_and_the_grounds_of_then() -> None:
+    first = written("Stone.\n", evidence=(evidence(1),))
+    then = then_of(created(), first)
+    given(created(), first, written("Wood.\n", evidence=(evidence(2),))).when(
+        RevertContent(BANK, MODEL, to_version=2, then=then)
+    ).then(
+        ContentReverted(
+            to_version=2,
+            text="Stone.\n",
+            sha256=sha256_of("Stone.\n"),
+            ids=first.ids,
+            pieces=(PieceGrounds(id=parse("Stone.\n").sections[0].blocks[0].id),),
+            evidence=(citation(1),),
+        )
+    )
+
+
+def test_a_document_that_says_so_already_is_not_put_back() -> None:
+    then = then_of(created(), written())
+    given(created(), written()).when(RevertContent(BANK, MODEL, to_version=2, then=then)).then_nothing()

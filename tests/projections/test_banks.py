@@ -51,7 +51,6 @@ def test_an_event_sets_only_what_it_is_about(event: Event, expected: dict[str, A
 
 ROW: dict[str, Any] = {
     "bank_id": BANK,
-    "version": 2,
     "name": "Prague",
     "missions": {},
     "disposition": {},

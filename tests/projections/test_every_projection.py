@@ -89,8 +89,8 @@ def test_every_event_it_handles_changes_something(projection: Projection) -> Non
 
 @pytest.mark.parametrize(
     "projection",
-    # a citation is dropped before it is known what an event says; the timeline knows a sentence for its own events only
-    [each for each in PROJECTIONS if each.name not in ("citations", "timeline")],
+    # the timeline knows a sentence for its own events only
+    [each for each in PROJECTIONS if each.name != "timeline"],
     ids=lambda projection: projection.name,
 )
 def test_an_event_it_does_not_handle_changes_nothing(projection: Projection) -> None:

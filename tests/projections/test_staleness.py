@@ -9,13 +9,13 @@ from hypothesis import given as for_all
 from hypothesis import strategies as st
 
 from domain.event import Event
-from domain.mental_model.events import MentalModelDeleted, TagsChanged, TriggerChanged
-from domain.mental_model.record import ResolvedScope
+from domain.mental_model.events import ContentCleared, ContentReverted, MentalModelDeleted, TagsChanged, TriggerChanged
+from domain.mental_model.record import ResolvedScope, RetractionRecord
 from domain.mental_model.trigger import Trigger
 from domain.scope import FACT_TYPES, Scope, TagAnd, TagGroup, TagLeaf, TagNot, TagOr, TagsMatch, admits, refresh_scope
 from projections import staleness
 from projections.projection import Json, Row
-from tests.support.examples import BANK, MODEL, created, preserved, recorded, unchanged, window, written
+from tests.support.examples import BANK, MODEL, created, fact_id, preserved, recorded, unchanged, window, written
 
 FRESH: tuple[str, ...] = ()
 NEW = ("new_memories",)
@@ -30,6 +30,8 @@ def model_row(
     covered: int = COVERED,
     covered_scope: Scope | None = None,
     changed: int | None = None,
+    unread: int = 0,
+    retraction_pending: bool = False,
 ) -> Row:
     """A model as the query gives it: what it reads, and how far it has read."""
     fields = trigger or Trigger()
@@ -43,6 +45,8 @@ def model_row(
             mode="json", by_alias=True, include={"tags_match", "tag_groups", "fact_types"}
         ),
         "changed": changed,
+        "unread": unread,
+        "retraction_pending": retraction_pending,
         "fact_type": None,
     }
 
@@ -57,6 +61,8 @@ def clock_row(*tags: str, position: int = COVERED + 1, fact_type: str = "world")
         "tags": list(tags),
         "scope_trigger": None,
         "changed": None,
+        "unread": None,
+        "retraction_pending": None,
         "fact_type": fact_type,
     }
 
@@ -198,9 +204,20 @@ def test_evidence_that_changed_since_is_a_reason(changed: int | None, expected: 
     assert reasons(model_row(changed=changed)) == {MODEL: expected}
 
 
+def test_evidence_that_is_gone_and_was_not_taken_back_is_a_reason() -> None:
+    assert reasons(model_row(retraction_pending=True)) == {MODEL: ("evidence_changed",)}
+    assert reasons(model_row(retraction_pending=True, changed=11)) == {MODEL: ("evidence_changed",)}
+
+
+def test_memories_there_was_no_room_for_are_a_reason() -> None:
+    assert reasons(model_row(unread=3)) == {MODEL: ("unread_memories",)}
+
+
 def test_all_reasons_are_told() -> None:
-    row = model_row(("a",), covered_scope=Scope(), changed=12)
-    assert reasons(row, clock_row("a")) == {MODEL: ("new_memories", "scope_changed", "evidence_changed")}
+    row = model_row(("a",), covered_scope=Scope(), changed=12, unread=1)
+    assert reasons(row, clock_row("a")) == {
+        MODEL: ("new_memories", "scope_changed", "evidence_changed", "unread_memories")
+    }
 
 
 def test_models_of_one_scope_are_told_apart_by_what_they_covered() -> None:
@@ -226,6 +243,40 @@ def test_every_finished_run_stamps_what_it_read(outcome: Any) -> None:
     stamped = params(outcome(scope=ResolvedScope(scope=scope), window=window(12)))
     assert stamped["covered"] == 12
     assert Scope.model_validate(stamped["scope"]) == scope
+    assert stamped["unread"] == 0
+
+
+@pytest.mark.parametrize("outcome", [written, unchanged, preserved])
+def test_every_finished_run_says_what_it_had_no_room_for(outcome: Any) -> None:
+    assert params(outcome(effective_mode="delta", pending=(4, 9), unread=2))["unread"] == 2
+
+
+@pytest.mark.parametrize("outcome", [written, unchanged, preserved])
+@pytest.mark.parametrize(
+    ("retraction", "pending"),
+    [
+        (None, False),
+        (RetractionRecord(fact_ids=(fact_id(1),), applied=True), False),
+        (RetractionRecord(fact_ids=(fact_id(1),), deferred_reason="busy"), True),
+        (RetractionRecord(fact_ids=(fact_id(1),)), True),
+        (RetractionRecord(broken=(fact_id(1),)), False),
+    ],
+)
+def test_a_retraction_that_was_put_off_keeps_the_document_stale_until_it_is_carried_out(
+    outcome: Any, retraction: RetractionRecord | None, pending: bool
+) -> None:
+    assert params(outcome(effective_mode="delta", retraction=retraction))["retraction_pending"] is pending
+
+
+def test_a_rewrite_that_found_nothing_to_read_carries_out_no_retraction() -> None:
+    assert params(preserved())["retraction_pending"] is None
+    assert params(written())["retraction_pending"] is False
+
+
+@pytest.mark.parametrize("event", [ContentCleared(), ContentReverted(to_version=2, text="", sha256="", ids=())])
+def test_a_document_that_rests_on_other_facts_has_nothing_to_take_back(event: Event) -> None:
+    (statement,) = staleness.project(recorded(event, version=4))
+    assert "SET retraction_pending = false" in statement.sql
 
 
 def test_a_changed_scope_is_kept_beside_the_one_that_was_read() -> None:

@@ -9,24 +9,31 @@ import pytest
 from domain.event import Event
 from domain.mental_model.events import (
     ContentCleared,
+    ContentEdited,
+    ContentReverted,
     MentalModelDeleted,
     MentalModelEvent,
     MentalModelRenamed,
+    RefreshFailedDeltaNotApplied,
     RefreshFailedEmptyCandidate,
     RefreshFailedError,
+    RefreshFailedStructuredOutput,
     SourceQueryChanged,
     TagsChanged,
     TokenBudgetChanged,
     TriggerChanged,
 )
+from domain.mental_model.record import DeltaRecord, Edit, FactReading, RefreshWindow, RetractionRecord, Verdict
 from domain.mental_model.trigger import Trigger
 from projections import timeline
 from tests.support.examples import (
     BANK,
     MODEL,
+    NOW,
     call,
     created,
     evidence,
+    fact_id,
     failed,
     later,
     preserved,
@@ -35,6 +42,21 @@ from tests.support.examples import (
     unchanged,
     written,
 )
+
+
+def delta(
+    applied: int = 0, skipped: int = 0, verdicts: tuple[Verdict, ...] = (), *, after: int = 3, upto: int = 9, **of: Any
+) -> dict[str, Any]:
+    """A delta that read positions 4 to 9."""
+    edits = (Edit(edit_pass="edit"),) * applied + (Edit(edit_pass="edit", skipped="unknown id"),) * skipped
+    readings = tuple(FactReading(fact_id=fact_id(1), version=1, position=4, verdict=verdict) for verdict in verdicts)
+    return {
+        "effective_mode": "delta",
+        "delta": DeltaRecord(baseline_sha256="", edits=edits, readings=readings),
+        "window": RefreshWindow(after=after, upto=upto, created_before=NOW),
+        **of,
+    }
+
 
 SENTENCES: list[tuple[MentalModelEvent, str]] = [
     (created(), "Created to answer “What is known about the Charles Bridge?”"),
@@ -62,6 +84,52 @@ SENTENCES: list[tuple[MentalModelEvent, str]] = [
         ),
         "Refresh failed (no_answer): nothing found; kept the document",
     ),
+    (
+        written("1402.\n", **delta(3, 1, evidence=(evidence(1), evidence(2)))),
+        "Edited: 3 operations applied, 1 skipped, resting on 2 new facts (read positions 4 to 9, delta, offline)",
+    ),
+    (
+        written("1402.\n", **delta(1, 0, ("integrated", "pending", "set_aside", "set_aside"), upto=4)),
+        "Edited: 1 operation applied, 1 fact still to be worked in, 2 facts set aside"
+        " (read position 4, delta, offline)",
+    ),
+    (
+        written("1402.\n", **delta(1, retraction=RetractionRecord(fact_ids=(fact_id(1),), applied=True))),
+        "Edited: 1 operation applied, 1 fact taken back (read positions 4 to 9, delta, offline)",
+    ),
+    (
+        unchanged(**delta(2, evidence=(evidence(1),))),
+        "Edited without a change of the text: 2 operations applied, resting on 1 new fact"
+        " (read positions 4 to 9, delta, offline)",
+    ),
+    (
+        preserved(**delta(after=9)),
+        "Nothing new to read; kept the document (read to position 9, delta, offline)",
+    ),
+    (
+        preserved(**delta(verdicts=("irrelevant", "irrelevant"))),
+        "None of 2 new facts concerns it; kept the document (read positions 4 to 9, delta, offline)",
+    ),
+    (
+        preserved(**delta(retraction=RetractionRecord(fact_ids=(fact_id(1), fact_id(2)), broken=(fact_id(3),)))),
+        "Nothing new to read; kept the document, 2 facts still to be taken back, 1 citation dropped that this memory"
+        " never had (read positions 4 to 9, delta, offline)",
+    ),
+    (
+        RefreshFailedDeltaNotApplied(
+            failure_reason="delta_ops_all_skipped",
+            error_message="unknown section 'b123'",
+            transient=False,
+            record=refresh_record(),
+        ),
+        "Edits not applied (delta_ops_all_skipped): unknown section 'b123'; kept the document",
+    ),
+    (
+        RefreshFailedStructuredOutput(error_message="no 'year'", transient=False, record=refresh_record()),
+        "No structured view of the new text: no 'year'; kept the document and its view",
+    ),
+    (ContentEdited(text="1402.\n", sha256="", ids=()), "Edited by hand to 6 characters"),
+    (ContentReverted(to_version=2, text="1402.\n", sha256="", ids=()), "Put back to version 2"),
     (ContentCleared(), "Cleared by hand"),
     (MentalModelDeleted(), "Deleted"),
 ]

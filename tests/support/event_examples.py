@@ -18,28 +18,55 @@ from domain.bank import (
     MissionsChanged,
 )
 from domain.digest import sha256_of
+from domain.document.operations import (
+    AddSection,
+    AppendBlock,
+    AppendItem,
+    InsertBlock,
+    InsertItem,
+    MoveSection,
+    Operation,
+    RemoveBlock,
+    RemoveItem,
+    RemoveSection,
+    RenameSection,
+    ReplaceBlock,
+    ReplaceItem,
+    ReplaceSectionBlocks,
+)
 from domain.event import Event
 from domain.mental_model.events import (
     ContentCleared,
+    ContentEdited,
     ContentPreservedNoNewFacts,
+    ContentReverted,
     ContentUnchanged,
     ContentWritten,
     MentalModelCreated,
     MentalModelDeleted,
     MentalModelRenamed,
+    RefreshFailedDeltaNotApplied,
     RefreshFailedEmptyCandidate,
     RefreshFailedError,
+    RefreshFailedStructuredOutput,
     SourceQueryChanged,
     TagsChanged,
     TokenBudgetChanged,
     TriggerChanged,
 )
 from domain.mental_model.record import (
+    Citation,
+    DeltaRecord,
+    Edit,
     Evidence,
     FactCount,
+    FactReading,
+    PieceGrounds,
     RefreshRecord,
     RefreshWindow,
+    Relink,
     ResolvedScope,
+    RetractionRecord,
     ToolCallRecord,
 )
 from domain.mental_model.trigger import Trigger
@@ -93,9 +120,56 @@ CALLS = (
         duration_ms=830,
     ),
 )
+TEXT = "# Karlův most\r\n\n- Finished in 1402.\u2028\n"
+OPERATIONS: tuple[Operation, ...] = (
+    AppendBlock(section_id="karluv-most", text="It has 30 statues."),
+    InsertBlock(section_id="karluv-most", after_block_id="p-1", text="Sandstone."),
+    ReplaceBlock(section_id="karluv-most", block_id="p-1", text="Finished in 1402."),
+    RemoveBlock(section_id="karluv-most", block_id="p-2"),
+    AddSection(heading="Towers", level=3, blocks=("Three towers.",), after_section_id="karluv-most", new_id="towers"),
+    RemoveSection(section_id="legends"),
+    ReplaceSectionBlocks(section_id="towers", blocks=("Two towers.",)),
+    RenameSection(section_id="towers", new_heading="Bridge towers"),
+    MoveSection(section_id="towers", after_section_id="karluv-most"),
+    AppendItem(block_id="list-1", text="The Old Town tower."),
+    InsertItem(block_id="list-1", after_item_id="item-1", text="The Lesser Town towers."),
+    ReplaceItem(block_id="list-1", item_id="item-1", text="The tower of 1380."),
+    RemoveItem(block_id="list-1", item_id="item-2"),
+)
+DELTA = DeltaRecord(
+    baseline_sha256=sha256_of("- Begun in 1357.\n"),
+    skipped_reason="no_relevant_facts",
+    edits=(
+        *(Edit(edit_pass="edit", operation=operation, facts=(fact_id(1),)) for operation in OPERATIONS),
+        Edit(
+            edit_pass="compaction",
+            operation=AddSection(heading="Mosty"),
+            facts=(fact_id(1),),
+            before="",
+            after="## Mosty\n",
+            wrote=("mosty",),
+            removed=("legends",),
+            assigned_id="mosty",
+            merged_into_block_id="list-1",
+        ),
+        Edit(edit_pass="blame", raw='{"op":"paint"}', skipped="unknown operation paint"),
+    ),
+    readings=(FactReading(fact_id=fact_id(1), version=2, position=6, verdict="integrated"),),
+    replies=('{"operations":[]}',),
+    document_tokens=31,
+    document_budget=2048,
+)
+RETRACTION = RetractionRecord(
+    fact_ids=(fact_id(2),),
+    fact_texts=("The bridge is of wood.",),
+    applied=True,
+    deferred_reason="3 fact(s) are still pending consolidation",
+    broken=(fact_id(3),),
+    relinked=(Relink(before=fact_id(4), after=Citation(fact_id=fact_id(5), version=1, position=7, fact_type="world")),),
+)
 RECORD = RefreshRecord(
     requested_mode="delta",
-    effective_mode="full",
+    effective_mode="delta",
     mode_fallback_reason="source_query_changed",
     source_query=QUESTION,
     scope=ResolvedScope(
@@ -140,8 +214,14 @@ RECORD = RefreshRecord(
     duration_ms=912,
     engine="scripted-model",
     parser_version=1,
+    delta=DELTA,
+    retraction=RETRACTION,
+    pending=(5, 7),
+    unread=1,
+    structured_output={"finished": 1402, "towers": ["Old Town", None], "of": {"stone": True}},
+    structured_schema_sha256=sha256_of("{}"),
+    keep_trace=True,
 )
-TEXT = "# Karlův most\r\n\n- Finished in 1402.\u2028\n"
 REFRESH_ASKED = RefreshAsked(mental_model_id=MODEL, mode="full")
 RETAIN_ASKED = RetainAsked(items_count=2, items_sha256=sha256_of("items"), document_id="guide")
 REFRESH_DONE = RefreshDone(outcome="content_written", failure_reason="no_answer", content_length=38)
@@ -161,12 +241,33 @@ EVENT_EXAMPLES: Mapping[str, Event] = {
     "mental_model.tags_changed": TagsChanged(tags=("prague", "bridges")),
     "mental_model.token_budget_changed": TokenBudgetChanged(max_tokens=4096),
     "mental_model.trigger_changed": TriggerChanged(trigger=TRIGGER),
-    "mental_model.content_written": ContentWritten(text=TEXT, sha256=sha256_of(TEXT), record=RECORD),
+    "mental_model.content_written": ContentWritten(
+        text=TEXT,
+        sha256=sha256_of(TEXT),
+        ids=("karluv-most", "list-1", "item-1"),
+        pieces=(PieceGrounds(id="item-1", facts=(fact_id(1),), kept=True),),
+        record=RECORD,
+    ),
     "mental_model.content_unchanged": ContentUnchanged(record=RECORD),
     "mental_model.content_preserved_no_new_facts": ContentPreservedNoNewFacts(record=RECORD),
     "mental_model.refresh_failed_empty_candidate": RefreshFailedEmptyCandidate(record=RECORD),
     "mental_model.refresh_failed_error": RefreshFailedError(
         failure_reason="retrieval_failed", error_message="recall failed: timeout", transient=True, record=RECORD
+    ),
+    "mental_model.refresh_failed_delta_not_applied": RefreshFailedDeltaNotApplied(
+        failure_reason="delta_ops_all_skipped", error_message="unknown section 'b123'", transient=False, record=RECORD
+    ),
+    "mental_model.refresh_failed_structured_output": RefreshFailedStructuredOutput(
+        error_message="the endpoint answered 500", transient=True, record=RECORD
+    ),
+    "mental_model.content_edited": ContentEdited(text=TEXT, sha256=sha256_of(TEXT), ids=("karluv-most", "list-1")),
+    "mental_model.content_reverted": ContentReverted(
+        to_version=2,
+        text=TEXT,
+        sha256=sha256_of(TEXT),
+        ids=("karluv-most", "list-1"),
+        pieces=(PieceGrounds(id="list-1", facts=(fact_id(1),), kept=False),),
+        evidence=(Citation(fact_id=fact_id(1), version=2, position=6, fact_type="world"),),
     ),
     "mental_model.content_cleared": ContentCleared(),
     "mental_model.deleted": MentalModelDeleted(),

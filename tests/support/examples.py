@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from domain.digest import sha256_of
+from domain.document import ids_of, parse
 from domain.event import Actor, Event, Recorded, StreamId
 from domain.memory import Fact, RecalledFact, RecallScores
 from domain.mental_model.events import (
@@ -16,9 +17,10 @@ from domain.mental_model.events import (
     MentalModelCreated,
     RefreshFailedError,
 )
-from domain.mental_model.record import Evidence, RefreshRecord, RefreshWindow, ResolvedScope
+from domain.mental_model.record import Citation, Evidence, PieceGrounds, RefreshRecord, RefreshWindow, ResolvedScope
 from domain.mental_model.state import MentalModel
 from domain.mental_model.trigger import Trigger
+from domain.refresh.grounds import leaves
 from domain.scope import EVERYTHING
 from domain.usage import ModelCall
 
@@ -106,8 +108,18 @@ def evidence(number: int = 1, **changes: Any) -> Evidence:
     return Evidence(**{**fields, **changes})
 
 
+def citation(number: int = 1, **changes: Any) -> Citation:
+    """Of the fact that `evidence` of the same number is."""
+    fields: dict[str, Any] = {"fact_id": fact_id(number), "version": 1, "position": number, "fact_type": "world"}
+    return Citation(**{**fields, **changes})
+
+
 def written(text: str = "The bridge was finished in 1402.\n", **changes: Any) -> ContentWritten:
-    return ContentWritten(text=text, sha256=sha256_of(text), record=refresh_record(**changes))
+    """The first document of a mental model, of which nothing is known but that it was written."""
+    document = parse(text)
+    pieces = tuple(PieceGrounds(id=piece) for piece, _ in leaves(document))
+    record = refresh_record(**changes)
+    return ContentWritten(text=text, sha256=sha256_of(text), ids=ids_of(document), pieces=pieces, record=record)
 
 
 def unchanged(**changes: Any) -> ContentUnchanged:

@@ -5,16 +5,19 @@ Minds are scripted: a list of answers, used one after another; one question more
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from operator import mul
 from typing import Any
 from uuid import UUID
 
 from application.aggregate import Aggregate
 from application.ports import (
+    EmbeddedFact,
     Loaded,
     MemoryWrite,
     RetainedItem,
@@ -28,9 +31,12 @@ from domain.memory import (
     RecallQuery,
     RecallScores,
     RetainItem,
+    Standing,
+    UnreadQuery,
     Window,
     estimated_tokens,
 )
+from domain.mental_model.record import Citation
 from domain.refusals import StaleVersion
 from domain.scope import admits
 from tests.support.examples import NOW
@@ -192,6 +198,10 @@ class InMemoryInbox:
         self._keep(tx)
         self.items = {key: items for key, items in self.items.items() if self._bank_of[key] != bank_id}
 
+    def waiting(self, bank_id: str) -> Sequence[tuple[str, ...]]:
+        of_bank = [items for key, items in self.items.items() if self._bank_of[key] == bank_id]
+        return [item.tags for items in of_bank for item in items]
+
     def _keep(self, tx: Transaction) -> None:
         items = dict(self.items)
 
@@ -203,11 +213,12 @@ class InMemoryInbox:
 
 @dataclass(frozen=True)
 class _Row:
-    """A fact version, valid until `to_position` (None: still)."""
+    """A fact version, valid until `to_position` (None: still); its vector is empty when it has none."""
 
     bank_id: str
     fact: Fact
     to_position: int | None = None
+    vector: tuple[float, ...] = ()
 
 
 def numbered_fact(position: int) -> UUID:
@@ -215,8 +226,41 @@ def numbered_fact(position: int) -> UUID:
     return UUID(int=10_000 + position)
 
 
+def _stored(item: RetainItem, embedded: EmbeddedFact) -> dict[str, Any]:
+    """What a fact is stored with: what it says, and what it has of its item."""
+    said = embedded.fact
+    return {
+        "text": said.text,
+        "fact_type": said.fact_type,
+        "tags": tuple(sorted(set(item.tags))),
+        "context": item.context,
+        "occurred_start": said.occurred_start,
+        "occurred_end": said.occurred_end,
+        "mentioned_at": item.timestamp,
+        "metadata": tuple(sorted(dict(item.metadata).items())),
+        "entities": tuple(dict.fromkeys((*said.entities, *item.entities))),
+        "vector": embedded.vector,
+    }
+
+
+def _is_unread(query: UnreadQuery, fact: Fact) -> bool:
+    if not admits(query.scope, fact.tags, fact.fact_type):
+        return False
+    if fact.position > query.after or fact.position in query.pending:
+        return True
+    return query.covered_scope is not None and not admits(query.covered_scope, fact.tags, fact.fact_type)
+
+
+def _cosine(one: Sequence[float], other: Sequence[float]) -> float | None:
+    """None when they cannot be compared: of different lengths, or without direction."""
+    if len(one) != len(other) or not any(one) or not any(other):
+        return None
+    return math.fsum(map(mul, one, other)) / (math.hypot(*one) * math.hypot(*other))
+
+
 class InMemoryMemoryStore:
-    """MemoryStore over a list of fact versions. Recall ranks by words in common, then by age. It raises `broken`.
+    """MemoryStore over a list of fact versions. Recall ranks by words in common, then by age; it and `unread` keep what
+    they were asked, and raise `broken`. Vectors of the same length are comparable.
 
     `meanwhile` holds what others do just after the next position was told."""
 
@@ -224,6 +268,7 @@ class InMemoryMemoryStore:
         self.rows: list[_Row] = []
         self.documents: dict[tuple[str, str], str] = {}
         self.queries: list[RecallQuery] = []
+        self.unread_queries: list[UnreadQuery] = []
         self.broken: Exception | None = None
         self.meanwhile: deque[Callable[[], None]] = deque()
         self._clock: dict[str, int] = {}
@@ -239,23 +284,34 @@ class InMemoryMemoryStore:
         undo_of(tx).append(lambda: self._restore(rows, documents, clock))
         written = closed = 0
         for document in dict.fromkeys(item.document_id for item in items):
-            said = [(item, each.fact) for item in items if item.document_id == document for each in item.facts]
-            closed += self._close(bank_id, document, {fact.text for _, fact in said})
+            said = [(item.item, each) for item in items if item.document_id == document for each in item.facts]
+            closed += self._close(bank_id, document, {each.fact.text for _, each in said})
             kept = {row.fact.text for row in self._open(bank_id) if row.fact.document_id == document}
-            for item, extracted in said:
-                if extracted.text not in kept:
-                    self.add(bank_id, extracted.text, tags=item.item.tags, document_id=document, recorded_at=at)
+            for item, embedded in said:
+                if embedded.fact.text not in kept:
+                    self.add(bank_id, **_stored(item, embedded), document_id=document, recorded_at=at)
+                    kept.add(embedded.fact.text)
                     written += 1
         self.documents.update({(bank_id, item.document_id): item.text for item in items})
         return MemoryWrite(self._now(bank_id), written, closed)
 
-    def add(self, bank_id: str, text: str, **changes: Any) -> Fact:
-        """Adds one fact, at the next position of its bank."""
+    def add(self, bank_id: str, text: str, *, vector: Sequence[float] = (), **changes: Any) -> Fact:
+        """Adds one fact, or with `id` and `version` a version of one, at the next position of its bank."""
         position = self._tick(bank_id)
-        fields: dict[str, Any] = {"fact_type": "world", "recorded_at": NOW + timedelta(minutes=position)}
-        fact = Fact(id=numbered_fact(position), version=1, position=position, text=text, **{**fields, **changes})
-        self.rows.append(_Row(bank_id, fact))
+        fields: dict[str, Any] = {
+            "id": numbered_fact(position),
+            "version": 1,
+            "fact_type": "world",
+            "recorded_at": NOW + timedelta(minutes=position),
+        }
+        fact = Fact(position=position, text=text, **{**fields, **changes})
+        self.rows.append(_Row(bank_id, fact, vector=tuple(vector)))
         return fact
+
+    def close(self, bank_id: str, *facts: Fact) -> None:
+        """Ends facts, each at the next position of its bank: they are gone from there on."""
+        for row in [row for row in self._open(bank_id) if row.fact in facts]:
+            self.rows[self.rows.index(row)] = replace(row, to_position=self._tick(bank_id))
 
     def document_text(self, bank_id: str, document_id: str, tx: Transaction | None = None) -> str | None:
         assert tx is None or isinstance(tx, InMemoryTransaction)
@@ -281,6 +337,36 @@ class InMemoryMemoryStore:
     def newest_in_scope(self, query: RecallQuery) -> Fact | None:
         return max(self._readable(query), key=lambda fact: fact.position, default=None)
 
+    def unread(self, query: UnreadQuery) -> Sequence[Fact]:
+        self.unread_queries.append(query)
+        if self.broken is not None:
+            raise self.broken
+        current = self._current_at(query.bank_id, query.upto)
+        return [fact for fact in current if _is_unread(query, fact)][: query.limit]
+
+    def standings(self, bank_id: str, cited: Sequence[Citation], upto: int) -> Sequence[Standing]:
+        versions = {(row.fact.id, row.fact.version): row.fact for row in self._of_bank(bank_id)}
+        current = self._current_at(bank_id, upto)
+        now, by_text = {fact.id: fact for fact in current}, {fact.text: fact for fact in current}
+        found = []
+        for citation in cited:
+            standing = Standing(
+                fact_id=citation.fact_id,
+                version=citation.version,
+                cited=versions.get((citation.fact_id, citation.version)),
+                now=now.get(citation.fact_id),
+            )
+            if standing.now is None and standing.cited is not None:
+                standing = standing.model_copy(update={"same_text": by_text.get(standing.cited.text)})
+            found.append(standing)
+        return found
+
+    def nearness(self, bank_id: str, positions: Sequence[int], vectors: Sequence[Sequence[float]]) -> dict[int, float]:
+        asked = [row for row in self._of_bank(bank_id) if row.fact.position in positions]
+        near = {row.fact.position: [_cosine(row.vector, vector) for vector in vectors] for row in asked}
+        comparable = {position: [each for each in found if each is not None] for position, found in near.items()}
+        return {position: max(found) for position, found in comparable.items() if found}
+
     def forget_bank(self, bank_id: str, tx: Transaction) -> int:
         rows, documents, clock = list(self.rows), dict(self.documents), dict(self._clock)
         undo_of(tx).append(lambda: self._restore(rows, documents, clock))
@@ -292,21 +378,29 @@ class InMemoryMemoryStore:
     def _readable(self, query: RecallQuery) -> list[Fact]:
         window = query.window or Window(upto=self._now(query.bank_id))
         return [
-            row.fact
-            for row in self.rows
-            if row.bank_id == query.bank_id
-            and window.after < row.fact.position <= window.upto
-            and (row.to_position is None or row.to_position > window.upto)
-            and admits(query.scope, row.fact.tags, row.fact.fact_type)
+            fact
+            for fact in self._current_at(query.bank_id, window.upto)
+            if fact.position > window.after and admits(query.scope, fact.tags, fact.fact_type)
         ]
 
+    def _current_at(self, bank_id: str, upto: int) -> list[Fact]:
+        """The facts current at a position, by their own."""
+        return [
+            row.fact
+            for row in self._of_bank(bank_id)
+            if row.fact.position <= upto and (row.to_position is None or row.to_position > upto)
+        ]
+
+    def _of_bank(self, bank_id: str) -> list[_Row]:
+        return [row for row in self.rows if row.bank_id == bank_id]
+
     def _open(self, bank_id: str) -> list[_Row]:
-        return [row for row in self.rows if row.bank_id == bank_id and row.to_position is None]
+        return [row for row in self._of_bank(bank_id) if row.to_position is None]
 
     def _close(self, bank_id: str, document_id: str, said: set[str]) -> int:
-        gone = [row for row in self._open(bank_id) if row.fact.document_id == document_id and row.fact.text not in said]
-        for row in gone:
-            self.rows[self.rows.index(row)] = replace(row, to_position=self._tick(bank_id))
+        of_document = [row.fact for row in self._open(bank_id) if row.fact.document_id == document_id]
+        gone = [fact for fact in of_document if fact.text not in said]
+        self.close(bank_id, *gone)
         return len(gone)
 
     def _now(self, bank_id: str) -> int:

@@ -78,9 +78,13 @@ class Reply:
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
+    until: threading.Event | None = None
     hangs: bool = False
     trickles: bool = False
     sent: float = 1.0
+
+
+Answering = Callable[[Request], Reply]
 
 
 @dataclass(frozen=True)
@@ -140,6 +144,16 @@ def tool_calls(
     return _completion({"role": "assistant", "content": None, "tool_calls": wire}, finish_reason, usage)
 
 
+def edits(*operations: Any, usage: Usage = FREE) -> Reply:
+    """The model proposes operations on a document."""
+    return tool_call("edit_document", {"operations": list(operations)}, usage=usage)
+
+
+def values(value: Mapping[str, Any] | str, *, usage: Usage = FREE) -> Reply:
+    """The model gives the values of a client's schema."""
+    return tool_call("record_values", value, usage=usage)
+
+
 def body(value: Any, *, status: int = 200) -> Reply:
     """Any JSON at all as the body of the reply."""
     return Reply(status=status, body=json.dumps(value).encode(), headers={"content-type": "application/json"})
@@ -165,6 +179,11 @@ def _completion(message: dict[str, Any], finish_reason: str, usage: Usage) -> Re
 def late(seconds: float, reply: Reply) -> Reply:
     """The reply comes after some time."""
     return replace(reply, delay=seconds)
+
+
+def held(release: threading.Event, reply: Reply | None = None) -> Reply:
+    """The reply comes once a test releases it; without one, it is what the server answers by itself."""
+    return replace(reply or Reply(status=0), until=release)
 
 
 def hang() -> Reply:
@@ -261,7 +280,7 @@ class ScriptedLlm:
         self.requests: list[Request] = []
         self.unexpected: list[Request] = []
         self.closing = threading.Event()
-        self._chat: deque[Reply] = deque()
+        self._chat: deque[Reply | Answering] = deque()
         self._embeddings: deque[Reply] = deque()
         self._lock = threading.Lock()
         self._server = _Server(self)
@@ -271,8 +290,8 @@ class ScriptedLlm:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
-    def script(self, *replies: Reply) -> None:
-        """Appends replies for chat requests, used in order."""
+    def script(self, *replies: Reply | Answering) -> None:
+        """Appends replies for chat requests, used in order; a function answers what the request asks."""
         self._chat.extend(replies)
 
     def script_embeddings(self, *replies: Reply) -> None:
@@ -283,6 +302,13 @@ class ScriptedLlm:
     def unused(self) -> int:
         """Scripted replies nobody has asked for yet."""
         return len(self._chat) + len(self._embeddings)
+
+    def forget(self) -> None:
+        """Drops what nobody has asked for, and the requests nobody expected: for the next test to start anew."""
+        with self._lock:
+            self._chat.clear()
+            self._embeddings.clear()
+            self.unexpected.clear()
 
     def answer(self, request: Request) -> Reply:
         """Records the request and picks its reply."""
@@ -298,9 +324,11 @@ class ScriptedLlm:
 
     def _scripted(self, request: Request) -> Reply | None:
         if request.path == "/v1/embeddings":
-            return self._embeddings.popleft() if self._embeddings else self._embedded(request)
+            embedded = self._embeddings.popleft() if self._embeddings else self._embedded(request)
+            return embedded if embedded.status else replace(self._embedded(request), until=embedded.until)
         if request.path == "/v1/chat/completions" and self._chat:
-            return self._chat.popleft()
+            reply = self._chat.popleft()
+            return reply if isinstance(reply, Reply) else reply(request)
         return None
 
     def _embedded(self, request: Request) -> Reply:
@@ -360,6 +388,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _client_waited(self, reply: Reply) -> bool:
         if reply.delay:
             self.server.llm.closing.wait(reply.delay)
+        while reply.until is not None and not reply.until.wait(0.01):
+            if self.server.llm.closing.is_set() or _dropped(self.connection):
+                return False
         while reply.hangs and not self.server.llm.closing.wait(0.01):
             if _dropped(self.connection):
                 return False

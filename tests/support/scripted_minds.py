@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
-from application.ports import Embeddings, Extraction, MindFailed
+from application.ports import Embeddings, Extraction, MindFailed, Structured
+from domain.document import Operation
+from domain.editing import EditRequest, Proposal, ProposedEdit
 from domain.memory import ExtractedFact, RetainItem
 from domain.reflection import Answer, NoAnswer, ReflectQuestion, Step, Thought, ToolCall, ToolResult
 from domain.usage import ModelCall
@@ -13,6 +17,7 @@ from tests.support.examples import call
 
 Act = Callable[[Sequence[ToolResult]], Step]
 Scripted = Step | Thought | Exception | Act
+Edits = Proposal | Exception | Callable[[EditRequest], Proposal]
 RECALL = ToolCall(tool="recall", query="Charles Bridge")
 
 
@@ -52,6 +57,47 @@ class ScriptedPolicy:
             return act
         step = act if isinstance(act, ToolCall | Answer | NoAnswer) else act(results)
         return Thought(step=step, calls=(call(f"reflect_{len(self.asked)}"),))
+
+
+def proposal(*operations: Operation, facts: Sequence[UUID] = ()) -> Proposal:
+    """A reply with operations, all of which rest on the same facts."""
+    edits = tuple(ProposedEdit(operation, tuple(facts)) for operation in operations)
+    return Proposal(edits, raw="{operations}", calls=(call("delta_edit"),))
+
+
+class ScriptedEditor:
+    """DocumentEditor. Every proposal costs a call; `asked` keeps each request. Without a script it proposes nothing."""
+
+    engine = "scripted"
+
+    def __init__(self, *script: Edits, deterministic: bool = False) -> None:
+        self.script = list(script)
+        self.deterministic = deterministic
+        self.asked: list[EditRequest] = []
+
+    def propose(self, request: EditRequest) -> Proposal:
+        self.asked.append(request)
+        act = self.script.pop(0) if self.script else proposal()
+        if isinstance(act, Exception):
+            raise act
+        return act if isinstance(act, Proposal) else act(request)
+
+
+class ScriptedExtractor:
+    """StructuredExtractor. Gives its values in turn; `read` keeps each text."""
+
+    def __init__(self, *script: dict[str, Any] | Exception) -> None:
+        self.script = list(script)
+        self.read: list[str] = []
+
+    def extract(self, markdown: str, schema: Mapping[str, Any], *, max_tokens: int) -> Structured:
+        assert schema
+        assert max_tokens > 0
+        self.read.append(markdown)
+        value = self.script.pop(0)
+        if isinstance(value, Exception):
+            raise value
+        return Structured(value, raw="{...}", calls=(call("structured_output"),))
 
 
 class CountingEmbedder:

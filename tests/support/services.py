@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from adapters.app import Minds, Service, build, opened
+from adapters.offline.editor import OfflineDocumentEditor
 from adapters.offline.facts import OfflineFactExtractor
 from adapters.postgres.migrations import migrate
 from adapters.settings import Settings
@@ -89,7 +90,7 @@ def run_pending(service: Service, bank_id: str) -> None:
 def running_service(conninfo: str, **settings: object) -> Iterator[Service]:
     """A service over the database at `conninfo`, migrated, with the mind above and the offline reader of facts."""
     migrate(conninfo)
-    minds = Minds(OfflineFactExtractor(), AnsweringPolicy())
+    minds = Minds(OfflineFactExtractor(), AnsweringPolicy(), OfflineDocumentEditor())
     configured = Settings(_env_file=None, **settings)
     with opened(build(configured, conninfo, clock=TickingClock(), minds=minds)) as service:
         yield service

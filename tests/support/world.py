@@ -15,6 +15,7 @@ from application.command_handler import (
     mental_model_stream,
     operation_stream,
 )
+from application.delta import DeltaRefresh
 from application.memories import Memories
 from application.mental_models import MentalModels
 from application.ports import Transaction
@@ -22,6 +23,7 @@ from application.reflect import Reflector
 from application.refresh import RefreshExecutor
 from domain.bank import BankOpened
 from domain.event import Context, Event
+from domain.memory import Fact
 from domain.mental_model.state import Absent
 from domain.operation import OperationRequested, RefreshAsked
 from tests.support.examples import BANK, BANK_STREAM, MENTAL_MODEL_STREAM, MODEL, OPERATION, OPERATION_STREAM, created
@@ -34,13 +36,20 @@ from tests.support.in_memory import (
     NumberedIdentities,
     in_memory,
 )
-from tests.support.scripted_minds import CountingEmbedder, LineExtractor, Scripted, ScriptedPolicy
+from tests.support.scripted_minds import (
+    CountingEmbedder,
+    LineExtractor,
+    Scripted,
+    ScriptedEditor,
+    ScriptedExtractor,
+    ScriptedPolicy,
+)
 
 RETRY_DELAY = timedelta(seconds=60)
 
 
 class World:
-    """`mind` is the script of the reflect policy."""
+    """`mind` is the script of the reflect policy; `editor` and `structured` have scripts of their own."""
 
     def __init__(self, *mind: Scripted, deterministic: bool = False, at_most: int = 3) -> None:
         self.clock = FixedClock()
@@ -64,8 +73,17 @@ class World:
             lambda bank_id: self.banks.missions(bank_id).retain,
         )
         self.mental_models = MentalModels(self.handler, self.log, identities)
-        reflector = Reflector(self.memory, self.embedder, self.policy)
-        self.executor = RefreshExecutor(self.memory, reflector, self.policy, self.clock)
+        self.editor = ScriptedEditor(deterministic=deterministic)
+        self.structured = ScriptedExtractor()
+        self.deltas = DeltaRefresh(self.memory, self.inbox, self.editor, relevance=None)
+        self.executor = RefreshExecutor(
+            self.memory,
+            Reflector(self.memory, self.embedder, self.policy),
+            self.deltas,
+            self.policy,
+            self.structured,
+            self.clock,
+        )
         self.background = BackgroundWork(
             self.handler,
             self.log,
@@ -97,6 +115,10 @@ class World:
         for text in texts:
             self.memory.add(BANK, text, **changes)
         return self
+
+    def fact(self, position: int) -> Fact:
+        """The fact that became valid at a position, current or not."""
+        return next(row.fact for row in self.memory.rows if row.fact.position == position)
 
     def is_asked_to_refresh(self, mode: str | None = None) -> World:
         work = RefreshAsked.model_validate({"mental_model_id": MODEL, "mode": mode})

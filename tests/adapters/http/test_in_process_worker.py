@@ -12,6 +12,7 @@ import pytest
 from adapters.app import Minds, Service, build, opened
 from adapters.http.in_process_worker import InProcessWorker
 from adapters.jobs import GRACE_SECONDS, JobWorker
+from adapters.offline.editor import OfflineDocumentEditor
 from adapters.offline.facts import OfflineFactExtractor
 from adapters.settings import Settings
 from domain.mental_model.trigger import Trigger
@@ -51,7 +52,7 @@ def policy() -> Iterator[HangingPolicy]:
 
 @pytest.fixture
 def service(conninfo: str, policy: HangingPolicy) -> Iterator[Service]:
-    minds = Minds(OfflineFactExtractor(), policy)
+    minds = Minds(OfflineFactExtractor(), policy, OfflineDocumentEditor())
     with opened(build(Settings(_env_file=None), conninfo, minds=minds)) as service:
         yield service
 

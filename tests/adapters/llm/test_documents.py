@@ -6,15 +6,19 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from adapters.llm.aliases import Aliases, Cited, Uncited
 from adapters.llm.documents import DocumentRefused, is_blank, markdown_of
+from domain.document.parsing import parse
 
 SECTION = {"heading": "Colour", "level": 2, "blocks": ["Green.", "- a\n- b"]}
 MARKDOWN = "## Colour\n\nGreen.\n\n- a\n- b\n"
 
 
 def markdown(document: object) -> str:
-    return markdown_of(document, str)
+    return markdown_of(document, Uncited).markdown
 
 
 def refused(document: object) -> list[str]:
@@ -127,13 +131,64 @@ def test_json_shown_as_code_is_ordinary_text() -> None:
     assert markdown([{"blocks": [block, '{"size": 3}']}]) == f'{block}\n\n{{"size": 3}}\n'
 
 
+def delivered(*blocks: str, heading: str = "") -> tuple[str, list[Cited]]:
+    aliases = Aliases({"f1": "one", "f2": "two"})
+    document = markdown_of([{"heading": heading, "level": 2, "blocks": list(blocks)}], aliases.take_out)
+    return document.markdown, document.cited
+
+
 def test_headings_and_blocks_are_cleaned_and_what_that_leaves_empty_is_dropped() -> None:
-    def clean(text: str) -> str:
-        return text.replace("[f1]", "")
+    markdown, cited = delivered("[f1]", "Green [f1].", heading="Colour [f2]")
 
-    sections = [{"heading": "Colour[f1]", "level": 2, "blocks": ["[f1]", "Green[f1]."]}]
+    assert markdown == "## Colour\n\nGreen.\n"
+    assert cited == [Cited(9, "f2"), Cited(9, "f1"), Cited(16, "f1")]
 
-    assert markdown_of(sections, clean) == "## Colour\n\nGreen.\n"
+
+@pytest.mark.parametrize(
+    ("blocks", "places"),
+    [
+        (["Green [f1].", "- a [f1]\n- b [f2]\n- c"], ["Green", "- a", "- b"]),
+        (["\n\nGreen [f1]", "| a |\n|---|\n| b [f2] |"], ["Green", "| b"]),
+        (["Green.\n[f1]", "Red.", "[f2]"], ["Green.", "Red."]),
+        (["[f1]\nGreen.", "[f2] Red."], ["", ""]),
+    ],
+)
+def test_what_is_cited_is_known_by_its_place_in_the_markdown(blocks: list[str], places: list[str]) -> None:
+    markdown, cited = delivered(*blocks)
+
+    assert [markdown[:offset].rpartition("\n")[2] for offset, _ in cited] == places
+
+
+PIECES = st.lists(
+    st.tuples(st.sampled_from(["{}", "- {}", "1. {}\n2. other", "> {}", "| a |\n|---|\n| {} |"]), st.booleans()),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(PIECES)
+def test_each_block_holds_the_places_of_its_citations(pieces: list[tuple[str, bool]]) -> None:
+    aliases = Aliases({f"f{number}": str(number) for number in range(len(pieces))})
+    blocks = [
+        shape.format(f"[f{number}] word{number}" if first else f"word{number} [f{number}]")
+        for number, (shape, first) in enumerate(pieces)
+    ]
+    document = markdown_of([{"heading": "", "blocks": ["apart", block]} for block in blocks], aliases.take_out)
+
+    places: dict[int, str] = {}
+    at = 0
+    for section in parse(document.markdown).sections:
+        for block in section.blocks:
+            places |= {at + offset: block.source for offset in range(len(block.source) + 1)}
+            at += len(block.source + block.gap)
+    assert [f"word{name[1:]}" in places[offset] for offset, name in document.cited] == [True] * len(pieces)
+
+
+def test_every_citation_lies_in_the_text() -> None:
+    markdown, cited = delivered("[f1]", " \n[f1]\n\n", "x\n \n[f2]", "[f2]\n\n")
+
+    assert markdown == "x\n"
+    assert [offset for offset, _ in cited] == [0, 0, 1, 1]
 
 
 def test_blank_is_what_has_no_visible_character() -> None:

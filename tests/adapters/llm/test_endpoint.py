@@ -232,6 +232,32 @@ def test_a_temperature_the_endpoint_refuses_is_left_out_from_then_on(llm: Script
     assert len(paid) == 3
 
 
+@pytest.mark.parametrize(("own", "asked", "sent"), [(900, 700, 700), (500, 700, 500), (None, 700, 700)])
+def test_one_answer_can_be_capped_below_what_the_endpoint_may(
+    llm: ScriptedLlm, own: int | None, asked: int, sent: int
+) -> None:
+    llm.script(text("ok"))
+    with Endpoint(base_url=llm.base_url, api_key=None, model="m", max_completion_tokens=own) as endpoint:
+        endpoint.chat([], purpose="test", paid=[], max_completion_tokens=asked)
+
+    assert llm.requests[0].body["max_completion_tokens"] == sent
+
+
+def test_a_cap_the_endpoint_refuses_is_left_out_from_then_on(llm: ScriptedLlm, endpoint: Endpoint) -> None:
+    llm.script(
+        failing(400, "unknown field", param="max_completion_tokens"),
+        failing(400, "temperature is fixed", param="temperature"),
+        text("ok"),
+        text("ok"),
+    )
+
+    for _ in range(2):
+        assert endpoint.chat([], purpose="test", paid=[], max_completion_tokens=700).content == "ok"
+
+    sent = [request.body.keys() & {"max_completion_tokens", "temperature"} for request in llm.requests]
+    assert sent == [{"max_completion_tokens", "temperature"}, {"temperature"}, set(), set()]
+
+
 def test_an_endpoint_closed_can_be_used_again(llm: ScriptedLlm, endpoint: Endpoint) -> None:
     llm.script(text("one"), text("two"))
 

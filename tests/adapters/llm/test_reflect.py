@@ -11,7 +11,7 @@ import pytest
 from adapters.llm.endpoint import Endpoint
 from adapters.llm.reflect import LlmReflectPolicy
 from application.ports import MindFailed
-from domain.reflection import Answer, NoAnswer, Thought, ToolCall, ToolResult
+from domain.reflection import Answer, Mention, NoAnswer, Thought, ToolCall, ToolResult
 from tests.adapters.llm.found_facts import fact, fact_id, found, question
 from tests.support.scripted_llm import (
     FREE,
@@ -115,9 +115,22 @@ def test_the_document_is_markdown_with_the_ids_of_its_facts_and_the_reply_as_it_
     assert isinstance(thought.step, Answer)
     assert thought.step.markdown == "## Colour\n\nIt is green.\n\n- old\n"
     assert thought.step.used == (fact_id(7), fact_id(3))
+    assert thought.step.mentions == (Mention(offset=len("## Colour\n\nIt is green"), fact_id=fact_id(3)),)
     assert json.loads(thought.step.raw)["memory_ids"] == ["f1", "f9", "[f1]"]
     (call,) = thought.calls
     assert (call.input_tokens, call.output_tokens, call.cached_tokens, call.thoughts_tokens) == (30, 20, 4, 6)
+
+
+def test_each_item_knows_the_facts_that_are_cited_in_it(llm: ScriptedLlm, endpoint: Endpoint) -> None:
+    llm.script(done("- green [f1]\n- old [f2, f9]\n- long [f1, f2]", ids=[]))
+
+    answer = step(endpoint, SEARCHED).step
+
+    assert isinstance(answer, Answer)
+    assert answer.markdown == "## Colour\n\n- green\n- old [f2, f9]\n- long\n"
+    places = [(answer.markdown[: each.offset].rpartition("\n")[2], each.fact_id) for each in answer.mentions]
+    assert places == [("- green", fact_id(7)), ("- long", fact_id(7)), ("- long", fact_id(3))]
+    assert answer.used == (fact_id(7), fact_id(3))
 
 
 def test_the_document_may_be_json_text_and_ids_may_be_missing(llm: ScriptedLlm, endpoint: Endpoint) -> None:

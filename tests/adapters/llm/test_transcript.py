@@ -20,7 +20,7 @@ def test_each_search_is_a_call_of_the_assistant_and_what_it_gave() -> None:
     )
     results = [found(painted, fact(3)), found(fact(3), fact(9), fact(7), query="other"), found(query="none")]
 
-    messages = tool_messages(results, Aliases(results))
+    messages = tool_messages(results, Aliases.of_found(results))
 
     assert [message["role"] for message in messages] == ["assistant", "tool"] * 3
     calls = [message["tool_calls"][0] for message in messages[::2]]
@@ -51,6 +51,6 @@ def test_an_event_of_one_day_has_one_date() -> None:
     day = datetime(2024, 3, 1, tzinfo=UTC)
     results = [found(fact(1, occurred=(day, day)), fact(2, occurred=(None, day)))]
 
-    content = tool_messages(results, Aliases(results))[1]["content"]
+    content = tool_messages(results, Aliases.of_found(results))[1]["content"]
 
     assert [json.loads(line)["occurred"] for line in content.split("\n")] == ["2024-03-01", "2024-03-01"]

@@ -5,7 +5,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adapters.offline.facts import OfflineFactExtractor
@@ -232,9 +232,12 @@ LINES = st.lists(
 
 @unhurried
 @given(LINES, st.sampled_from(["\n", "\n\n", "\r\n"]))
+@example(["X", "- 们", "    们"], "\n")
 def test_every_word_of_prose_is_in_some_fact(lines: list[str], line_break: str) -> None:
     words = set(re.findall(r"\w+", " ".join(lines))) - {"1"}
-    assert words <= set(re.findall(r"\w+", " ".join(texts(line_break.join(lines)))))
+    said = texts(line_break.join(lines))
+    # A word at the end of a line is a part of a longer one where the script sets no space between words.
+    assert [word for word in words if not any(word in text for text in said)] == []
 
 
 HOSTILE = st.text(alphabet=st.one_of(st.characters(), st.sampled_from("\n\n\n #-*>|:`~[]().!?_=\ud800\u2028\u200d1aA")))

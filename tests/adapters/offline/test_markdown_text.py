@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from adapters.offline.markdown_text import bullet, heading, one_line
+from adapters.offline.markdown_text import bullet, heading, one_line, unescaped
 from tests.adapters.offline.facts_of import unhurried
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -34,6 +34,7 @@ TEXTS = st.text(alphabet=st.one_of(SIGNS, SIGNS, st.characters(exclude_character
         ("> not a quote", "- \\> not a quote"),
         ("---", "- \\---"),
         ("_ _ _", "- \\_ _ _"),
+        ("**", "- \\**"),
         ("``` fence", "- \\``` fence"),
         ("```code``` text", "- ```code``` text"),
         ("~~~ fence", "- \\~~~ fence"),
@@ -69,6 +70,25 @@ def test_a_stamp_stands_before_the_text_which_then_needs_no_escape() -> None:
 )
 def test_a_title_is_one_heading(title: str, line: str) -> None:
     assert heading(2, title) == line
+
+
+@unhurried
+@given(TEXTS, st.sampled_from("-+*"))
+@example("**", "*")
+@example("__", "*")
+def test_a_bullet_is_one_item_in_a_list_of_any_mark(text: str, mark: str) -> None:
+    tokens = PARSER.parse(mark + bullet(text).removeprefix("-"))
+    assert [token.type for token in tokens] == [
+        "bullet_list_open",
+        *["list_item_open", "paragraph_open", "inline", "paragraph_close", "list_item_close"],
+        "bullet_list_close",
+    ]
+
+
+@unhurried
+@given(st.text(alphabet=st.sampled_from("ab <b>*_#-+1.`\\"), min_size=1).filter(lambda text: bool(text.strip())))
+def test_what_was_escaped_can_be_read_back(text: str) -> None:
+    assert unescaped(bullet(text).removeprefix("- ")) == unescaped(one_line(text))
 
 
 @unhurried

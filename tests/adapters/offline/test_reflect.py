@@ -7,7 +7,7 @@ import pytest
 
 from adapters.offline.reflect import MOST_FACTS, NEAREST_FACTS, OfflineReflectPolicy
 from domain.memory import RecalledFact
-from domain.reflection import Answer, NoAnswer, ReflectQuestion, Step, ToolCall, ToolResult
+from domain.reflection import Answer, Mention, NoAnswer, ReflectQuestion, Step, ToolCall, ToolResult
 from tests.adapters.offline.facts_of import SAID, recalled, stored
 
 CALL = ToolCall(tool="recall", query="Who drinks tea?")
@@ -52,6 +52,10 @@ def test_what_was_found_is_the_answer_with_the_facts_in_it_as_used(must_finish: 
     assert answered == Answer(
         markdown="# Tea\n\n- Ann drinks tea.\n- Bob drinks tea.\n",
         used=(str(found[1].fact.id), str(found[0].fact.id)),
+        mentions=(
+            Mention(offset=len("# Tea\n\n- Ann drinks tea."), fact_id=str(found[1].fact.id)),
+            Mention(offset=len("# Tea\n\n- Ann drinks tea.\n- Bob drinks tea."), fact_id=str(found[0].fact.id)),
+        ),
     )
 
 
@@ -107,7 +111,27 @@ def test_near_identical_facts_stand_once_and_the_newest_stays() -> None:
         recalled(stored(2, "Bob drinks tea")),
         recalled(stored(4, "Bob drinks tea?")),
     ]
-    assert answer(found).used == (str(found[1].fact.id), str(found[3].fact.id))
+    answered = answer(found)
+    assert answered.used == (str(found[1].fact.id), str(found[3].fact.id))
+    assert tuple(mention.fact_id for mention in answered.mentions) == answered.used
+
+
+def test_every_fact_is_mentioned_where_its_bullet_ends_in_characters() -> None:
+    found = [
+        recalled(stored(1, "我们使用 <b>.", names=["Acme"], occurred=SAID)),
+        recalled(stored(2, "Two\nlines 🎉.", names=["Acme"])),
+        recalled(stored(3, "It rained.")),
+    ]
+    answered = answer(found)
+    bullets = {
+        str(found[0].fact.id): "- (2024-05-15) 我们使用 \\<b>.",
+        str(found[1].fact.id): "- Two lines 🎉.",
+        str(found[2].fact.id): "- It rained.",
+    }
+    assert [mention.fact_id for mention in answered.mentions] == list(answered.used)
+    for mention in answered.mentions:
+        assert answered.markdown[: mention.offset].endswith(f"\n{bullets[mention.fact_id]}")
+        assert answered.markdown[mention.offset] == "\n"
 
 
 @pytest.mark.parametrize(

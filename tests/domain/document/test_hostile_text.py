@@ -5,7 +5,17 @@ from collections.abc import Callable
 
 import pytest
 
-from domain.document import parse, plain_text
+from domain.document import (
+    AddSection,
+    AppendBlock,
+    AppendItem,
+    Operation,
+    ReplaceBlock,
+    ReplaceSectionBlocks,
+    apply,
+    parse,
+    plain_text,
+)
 from tests.domain.document.markdown_texts import blocks_of, titles_of
 
 SIZE = 30_000
@@ -69,6 +79,26 @@ def test_hostile_text_is_read_in_time_and_comes_back(text: str) -> None:
     assert seconds(lambda: parse(text)) < DEADLINE_SECONDS
     assert seconds(lambda: parse(text, previous=document)) < DEADLINE_SECONDS
     assert seconds(lambda: plain_text(document)) < DEADLINE_SECONDS
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_text_is_edited_and_inserted_in_time(text: str) -> None:
+    document = parse(f"{text}\n\n# End\n\n- x\n\nlast\n")
+    section = document.sections[-1].id
+    block, last = document.sections[-1].blocks[-2:] if section == "end" else (None, None)
+    operations: list[Operation] = [
+        AppendBlock(section_id=section, text=text),
+        AppendItem(block_id="nowhere" if block is None else block.id, text=text),
+        ReplaceBlock(section_id=section, block_id="nowhere" if last is None else last.id, text=text),
+        ReplaceSectionBlocks(section_id=section, blocks=(text, text)),
+        AddSection(heading=text, blocks=(text,)),
+        *(
+            ReplaceBlock(section_id=section.id, block_id=block.id, text=f"{block.source}\n\nmore")
+            for section in document.sections[:1]
+            for block in section.blocks[:1]
+        ),
+    ]
+    assert seconds(lambda: apply(document, operations)) < DEADLINE_SECONDS
 
 
 @pytest.mark.parametrize("opening", [">" * 5000, "> " * 5000, "- " * 5000, "1. " * 5000, "- > " * 5000])

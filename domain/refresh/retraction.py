@@ -1,0 +1,106 @@
+"""Taking back what rested on facts that no longer stand: first by blame, then by asking, only for known causes.
+
+Sources: spec of the system of reference, refresh pipeline, "Retraction of facts that no longer exist". There a fact
+that cannot be found is taken for retracted, unless none can; here the memory keeps closed versions, so a fact that was
+retracted and one that this memory never had (a restored bank) are told apart, however many they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from domain.document import Document, Operation, RemoveBlock, RemoveItem
+from domain.editing import ProposedEdit, RetractedFact
+from domain.memory import Fact, Standing
+from domain.mental_model.record import Citation, Relink
+from domain.scope import Scope, admits
+
+DEFERRED = "{count} item(s) in its scope wait to be retained: they may say again what was taken back"
+BROKEN_LINKS = "{count} cited fact(s) are not known to this memory: their citations were dropped, the text was kept"
+OUT_OF_SCOPE = "none of the facts the document rests on is in its scope now: it was left as it is; check its scope"
+RETRACTION_FAILED = "what rested on facts that no longer stand could not be taken out; the next refresh tries again"
+
+
+@dataclass(frozen=True)
+class Retraction:
+    """What became of the facts a document cites: `gone` were retracted or left its scope, `broken` never known here,
+    `relinked` said by another fact now, `changed` have another text (by id, the text before). `out_of_scope`: none of
+    them is in the scope now, which rather tells of the scope than of the document: nothing is taken back for that."""
+
+    gone: tuple[RetractedFact, ...] = ()
+    broken: tuple[UUID, ...] = ()
+    relinked: tuple[Relink, ...] = ()
+    changed: Mapping[UUID, str] = field(default_factory=dict)
+    out_of_scope: bool = False
+
+
+def retraction_of(standings: Sequence[Standing], scope: Scope) -> Retraction:
+    """What became of cited facts, given how they stand and what the document reads now."""
+    gone, left = [], []
+    broken: list[UUID] = []
+    relinked: list[Relink] = []
+    changed: dict[UUID, str] = {}
+    standing_in_scope = False
+    for standing in standings:
+        cited, now, other = standing.cited, standing.now, standing.same_text
+        if now is not None and not admits(scope, now.tags, now.fact_type):
+            left.append(RetractedFact(standing.fact_id, (cited or now).text))
+        elif now is not None:
+            standing_in_scope = True
+            if cited is not None and cited.text != now.text:
+                changed[standing.fact_id] = cited.text
+        elif cited is None:
+            broken.append(standing.fact_id)
+        elif other is not None and admits(scope, other.tags, other.fact_type):
+            standing_in_scope = True
+            relinked.append(Relink(before=standing.fact_id, after=citation_of(other)))
+        else:
+            gone.append(RetractedFact(standing.fact_id, cited.text))
+    if standing_in_scope:
+        gone += left
+    return Retraction(tuple(gone), tuple(broken), tuple(relinked), changed, bool(left) and not standing_in_scope)
+
+
+def citation_of(fact: Fact) -> Citation:
+    return Citation(fact_id=fact.id, version=fact.version, position=fact.position, fact_type=fact.fact_type)
+
+
+def removals(
+    document: Document, grounds: Mapping[str, Sequence[UUID]], gone: Collection[UUID]
+) -> tuple[ProposedEdit, ...]:
+    """The operations that remove each block and item that rests on nothing but facts that are gone."""
+    return tuple(
+        ProposedEdit(operation, tuple(grounds[piece]))
+        for piece, operation in _pieces(document)
+        if grounds.get(piece) and all(fact_id in gone for fact_id in grounds[piece])
+    )
+
+
+def left_to_ask(
+    document: Document, grounds: Mapping[str, Sequence[UUID]], gone: Sequence[RetractedFact]
+) -> tuple[RetractedFact, ...]:
+    """The facts gone that a block or item still rests on beside others, or that one without known grounds may say.
+
+    `document` is that before the removals: a fact all of whose pieces were removed needs no asking."""
+    unknown = any(not grounds.get(piece) for piece, _ in _pieces(document))
+    gone_ids = {each.fact_id for each in gone}
+    shared: set[UUID] = set()
+    attributed: set[UUID] = set()
+    for piece, _ in _pieces(document):
+        facts = grounds.get(piece, ())
+        attributed.update(facts)
+        if not all(fact_id in gone_ids for fact_id in facts):
+            shared.update(facts)
+    return tuple(each for each in gone if each.fact_id in shared or (unknown and each.fact_id not in attributed))
+
+
+def _pieces(document: Document) -> Iterator[tuple[str, Operation]]:
+    """Each block without items, and each item, with the operation that removes it."""
+    for section in document.sections:
+        for block in section.blocks:
+            if not block.items:
+                yield block.id, RemoveBlock(section_id=section.id, block_id=block.id)
+            for item in block.items:
+                yield item.id, RemoveItem(block_id=block.id, item_id=item.id)
