@@ -10,24 +10,20 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from application.delta_run import DeltaRun
 from application.ports import DocumentEditor, MemoryStore, MindFailed, RetainInbox
 from application.relevance import RelevanceCheck
 from domain.document import ids_of
-from domain.editing import Correction, EditRequest, Grounds, NewFact, Task
+from domain.editing import Correction, EditRequest, Grounds, NewFact, RetractedFact, Task
 from domain.memory import Fact, estimated_tokens
-from domain.mental_model.record import (
-    Edit,
-    EditPass,
-    Evidence,
-    RetractionRecord,
-)
+from domain.mental_model.evidence import evidence_of
+from domain.mental_model.record import Edit, EditPass, RetractionRecord
 from domain.mental_model.state import MentalModel
 from domain.refresh.coverage import may_wait, pages, reading, readings, unread_query
-from domain.refresh.editing import CarriedOut, all_skipped, carry_out
-from domain.refresh.outcome import document_of
+from domain.refresh.editing import CarriedOut, all_skipped, carry_out, not_done
+from domain.refresh.present import document_of
 from domain.refresh.prompt_room import facts_room, parts_of
 from domain.refresh.retraction import (
     BROKEN_LINKS,
@@ -35,7 +31,6 @@ from domain.refresh.retraction import (
     OUT_OF_SCOPE,
     RETRACTION_FAILED,
     Retraction,
-    citation_of,
     left_to_ask,
     removals,
     retraction_of,
@@ -47,6 +42,7 @@ from domain.storable import storable
 MOST_PAGES = 20
 """Pages of facts that one refresh reads; what is left is pending, and the document stale by it."""
 
+TOO_MUCH_NEW = "there is too much new to see it beside them"
 NOTHING_NEW = "nothing new is readable in the scope; the document was left as it is"
 SET_ASIDE = "{count} new fact(s) seem to have nothing to do with the document; the next refresh that reads, reads them"
 SOME_SKIPPED = "{skipped} of {count} operations were not applied; the facts they rest on stay pending"
@@ -132,28 +128,40 @@ class DeltaRefresh:
     def _unsay(self, run: DeltaRun, retraction: Retraction) -> bool:
         """Whether all that rested on the facts gone was dealt with."""
         grounds = {piece.id: piece.facts for piece in run.model.outline}
+        cited = {citation.fact_id for citation in run.model.evidence}
         gone = {each.fact_id for each in retraction.gone}
-        to_ask = left_to_ask(run.document, grounds, retraction.gone)
+        to_ask = left_to_ask(run.document, grounds, retraction.gone, cited)
         by_blame = carry_out(run.document, removals(run.document, grounds, gone), "blame")
         run.take(by_blame)
         skipped = {fact_id for edit in by_blame.edits if edit.skipped is not None for fact_id in edit.facts}
         to_ask = tuple(each for each in retraction.gone if each in to_ask or each.fact_id in skipped)
-        if not to_ask:
-            return True
-        request = self._request(run, "retraction", facts=tuple(NewFact(fact) for fact in run.facts))
+        fault = self._ask_to_unsay(run, to_ask) if to_ask else None
+        if fault is not None:
+            run.warnings.append(f"{RETRACTION_FAILED}: {storable(fault)}")
+        return fault is None
+
+    def _ask_to_unsay(self, run: DeltaRun, retracted: Sequence[RetractedFact]) -> str | None:
+        """Has what the facts say taken out; returns why that failed. What the new facts say again is to stay, so all of
+        them must be seen with each request."""
+        room = facts_room(run.document) // 2
+        if len(pages(run.facts, room)) > 1:
+            return TOO_MUCH_NEW
+        standing = tuple(NewFact(fact) for fact in run.facts)
+        edits: list[Edit] = []
         try:
-            run.take(self._asked(run, replace(request, retracted=to_ask), "retraction"))
+            for page in pages(retracted, room):
+                edits += self._part_by_part(run, "retraction", facts=standing, retracted=page)
         except MindFailed as failed:
-            run.calls.extend(failed.calls)
-            run.warnings.append(f"{RETRACTION_FAILED}: {storable(str(failed))}")
-            return False
-        return True
+            return str(failed)
+        return not_done(edits)
 
     # --- working in ---------------------------------------------------------------------------------------------------
 
     def _concerned(self, run: DeltaRun, retraction: Retraction) -> bool:
         """Whether any of the new facts may change the document. In doubt, yes."""
-        if self._relevance is None or retraction.changed or not may_wait(run.facts):
+        if self._relevance is None or not may_wait(run.facts):
+            return True
+        if any(fact.id in retraction.changed for fact in run.facts):
             return True
         model = run.model
         found = self._relevance.check(model.bank_id, model.name, model.source_query, run.document, run.facts)
@@ -164,27 +172,14 @@ class DeltaRefresh:
         room = facts_room(run.document)
         divided = pages(run.facts, room)
         for page in divided[:MOST_PAGES]:
+            facts = tuple(NewFact(fact, retraction.changed.get(fact.id)) for fact in page)
             try:
-                edits = self._page(run, page, retraction)
+                edits = self._part_by_part(run, "edit", facts=facts)
             except MindFailed as failed:
-                run.calls.extend(failed.calls)
-                run.replies.append(failed.raw)
-                run.result = DeltaFailed("delta_ops_failed", storable(str(failed)), failed.transient)
+                run.result = DeltaFailed(failed.reason, storable(str(failed)), failed.transient)
                 return
             run.read.extend(readings(page, edits))
         self._conclude(run, [fact for page in divided[MOST_PAGES:] for fact in page], retraction)
-
-    def _page(self, run: DeltaRun, page: Sequence[Fact], retraction: Retraction) -> list[Edit]:
-        """Works in one page of facts; a document too large for one prompt is gone through part by part."""
-        edits: list[Edit] = []
-        parts = parts_of(run.document)
-        for number, shown in enumerate(parts, start=1):
-            facts = tuple(NewFact(fact, retraction.changed.get(fact.id)) for fact in page)
-            request = replace(self._request(run, "edit", facts=facts), shown=shown, last_part=number == len(parts))
-            carried = self._asked(run, request, "edit")
-            run.take(carried)
-            edits.extend(carried.edits)
-        return edits
 
     def _conclude(self, run: DeltaRun, unread: Sequence[Fact], retraction: Retraction) -> None:
         edits = [edit for edit in run.edits if edit.edit_pass == "edit"]
@@ -202,8 +197,11 @@ class DeltaRefresh:
             run.unread = tuple(fact.position for fact in unread)
             run.warnings.append(UNREAD.format(count=len(unread)))
         integrated = {each.fact_id for each in run.read if each.verdict == "integrated"}
-        seen_again = {each.fact_id for each in run.read if each.fact_id in retraction.changed}
-        run.evidence = tuple(_evidence(fact) for fact in run.facts if fact.id in integrated | seen_again)
+        # one that is pending is still shown with its text before, which the old citation has
+        seen_again = {
+            each.fact_id for each in run.read if each.verdict != "pending" and each.fact_id in retraction.changed
+        }
+        run.evidence = tuple(evidence_of(fact) for fact in run.facts if fact.id in integrated | seen_again)
 
     # --- shortening ---------------------------------------------------------------------------------------------------
 
@@ -215,7 +213,6 @@ class DeltaRefresh:
                 request = replace(self._request(run, "compaction"), grounds=_older(run.model, written))
                 run.take(self._asked(run, request, "compaction", protected=written))
             except MindFailed as failed:
-                run.calls.extend(failed.calls)
                 run.warnings.append(NOT_SHORTENED.format(reason=storable(str(failed))))
         tokens = estimated_tokens(run.document.render())
         run.sizes = tokens, budget
@@ -224,7 +221,18 @@ class DeltaRefresh:
 
     # --- asking -------------------------------------------------------------------------------------------------------
 
-    def _request(self, run: DeltaRun, task: Task, facts: tuple[NewFact, ...] = ()) -> EditRequest:
+    def _part_by_part(self, run: DeltaRun, task: Literal["edit", "retraction"], **told: Any) -> list[Edit]:
+        """Asks, and carries out what is proposed; a document too large for one prompt is gone through in parts."""
+        edits: list[Edit] = []
+        parts = parts_of(run.document)
+        for number, shown in enumerate(parts, start=1):
+            request = replace(self._request(run, task), shown=shown, last_part=number == len(parts), **told)
+            carried = self._asked(run, request, task)
+            run.take(carried)
+            edits.extend(carried.edits)
+        return edits
+
+    def _request(self, run: DeltaRun, task: Task) -> EditRequest:
         model = run.model
         return EditRequest(
             task=task,
@@ -234,7 +242,6 @@ class DeltaRefresh:
             max_tokens=model.max_tokens,
             document_tokens=estimated_tokens(run.document.render()),
             asked_at=run.asked_at,
-            facts=facts,
         )
 
     def _asked(
@@ -252,7 +259,13 @@ class DeltaRefresh:
     def _proposed(
         self, run: DeltaRun, request: EditRequest, edit_pass: EditPass, protected: Collection[str]
     ) -> CarriedOut:
-        proposal = self._editor.propose(request)
+        run.asked = True
+        try:
+            proposal = self._editor.propose(request)
+        except MindFailed as failed:
+            run.calls.extend(failed.calls)
+            run.replies.append(failed.raw)
+            raise
         run.calls.extend(proposal.calls)
         run.replies.append(proposal.raw)
         had = {identity for edit in run.edits for identity in edit.removed}
@@ -271,7 +284,3 @@ def _older(model: MentalModel, written: Collection[str]) -> tuple[tuple[str, Gro
     return tuple(
         (piece.id, Grounds(piece.written_at, piece.facts)) for piece in model.outline if piece.id not in written
     )
-
-
-def _evidence(fact: Fact) -> Evidence:
-    return Evidence(**citation_of(fact).model_dump(), text=fact.text, context=fact.context)

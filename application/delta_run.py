@@ -36,6 +36,8 @@ class DeltaRun:
     unread: tuple[int, ...] = ()
     skipped: Literal["no_new_facts", "no_relevant_facts"] | None = None
     sizes: tuple[int, int] | None = None
+    asked: bool = False
+    """Whether an editor was asked; all but nothing is read from the memory afterwards."""
     replies: list[str] = field(default_factory=list)
     calls: list[ModelCall] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

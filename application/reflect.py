@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from application.ports import Embedder, MemoryStore, MindFailed, ReflectPolicy
-from domain.memory import FACTS_OF_BUDGET, LEAST_SEMANTIC, Budget, RecalledFact, RecallQuery, Window
+from domain.memory import FACTS_OF_BUDGET, LEAST_SEMANTIC, Budget, RecallQuery, Window
+from domain.mental_model.evidence import evidence_of
 from domain.mental_model.record import Evidence, FactCount, ToolCallRecord
 from domain.reflection import Answer, NoAnswer, ReflectQuestion, ToolCall, ToolResult
 from domain.refresh.run import Candidate, RunFailed
@@ -152,7 +153,7 @@ def _conclude(answer: Answer, reflection: Reflection) -> None:
     """Evidence is what the mind says it used and was really shown; a fact it was not shown is no evidence."""
     shown = {str(found.fact.id): found for result in reflection.tool_results for found in result.facts}
     used = [shown[fact_id] for fact_id in dict.fromkeys(answer.used) if fact_id in shown]
-    reflection.evidence = tuple(_evidence(found) for found in used)
+    reflection.evidence = tuple(evidence_of(found.fact) for found in used)
     reflection.raw_reply = answer.raw
     cited = {str(found.fact.id) for found in used}
     mentions = tuple(mention for mention in answer.mentions if mention.fact_id in cited)
@@ -161,15 +162,3 @@ def _conclude(answer: Answer, reflection: Reflection) -> None:
         reflection.warnings.append(RETRIEVAL_EMPTY)
     elif not used:
         reflection.warnings.append(NONE_USED.format(found=len(shown)))
-
-
-def _evidence(found: RecalledFact) -> Evidence:
-    fact = found.fact
-    return Evidence(
-        fact_id=fact.id,
-        version=fact.version,
-        position=fact.position,
-        fact_type=fact.fact_type,
-        text=fact.text,
-        context=fact.context,
-    )

@@ -107,7 +107,7 @@ class RefreshExecutor:
     def _broken(self, progress: _Progress, error: Exception) -> RunFailed:
         """An unexpected error. Until an editor was asked, it is the memory that could not be read."""
         told = storable(f"{type(error).__name__}: {error}")
-        if progress.delta is not None and progress.delta.replies:
+        if progress.delta is not None and progress.delta.asked:
             return RunFailed("unexpected_error", told)
         return RunFailed("retrieval_failed", f"the memory could not be read: {told}", transient=True)
 
@@ -177,6 +177,10 @@ class RefreshExecutor:
         except MindFailed as failed:
             failing = replace(run, result=StructuredOutputFailed(storable(str(failed)), failed.transient))
             return _changed(failing, calls=(*run.record.calls, *failed.calls), duration_ms=self._since(started, run))
+        except Exception as error:
+            logger.exception("the structured view of %s/%s failed", model.bank_id, model.mental_model_id)
+            failing = replace(run, result=StructuredOutputFailed(storable(f"{type(error).__name__}: {error}")))
+            return _changed(failing, duration_ms=self._since(started, run))
         return _changed(
             run,
             structured_output=found.value,

@@ -7,8 +7,7 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
-from domain.document import Document
-from domain.document.operations import Operation
+from domain.document import Document, Operation
 from domain.memory import Fact
 from domain.usage import ModelCall
 

@@ -46,6 +46,7 @@ def show(address: str, console: Console | None = None, *, stays: bool = True) ->
     console.print(
         Syntax(_diff(before, _content(client, DECISIONS)), "diff", background_color="default", word_wrap=True)
     )
+    _show_blame(client, console)
     console.rule("6. How the document came to be")
     _show_timeline(client, console)
     console.print(_what_to_try(address) if stays else _what_to_run(), markup=False, highlight=False, soft_wrap=True)
@@ -76,7 +77,13 @@ def _write_document(client: Client, console: Console, number: int, mental_model_
         if client.there(f"/mental-models/{mental_model_id}"):
             asked = client.ask("POST", f"/mental-models/{mental_model_id}/refresh")
         else:
-            body = {"id": mental_model_id, "name": name, "source_query": source_query, "max_tokens": MAX_TOKENS}
+            body = {
+                "id": mental_model_id,
+                "name": name,
+                "source_query": source_query,
+                "max_tokens": MAX_TOKENS,
+                "trigger": {"mode": "delta"},
+            }
             asked = client.ask("POST", "/mental-models", body)
         ended = client.finished(asked["operation_id"])
     _tell_outcome(console, ended)
@@ -96,6 +103,16 @@ def _add_fact(client: Client, console: Console) -> None:
     with console.status("refreshing"):
         ended = client.finished(asked["operation_id"])
     _tell_outcome(console, ended)
+
+
+def _show_blame(client: Client, console: Console) -> None:
+    """Who wrote what is new, and on which facts."""
+    pieces = client.ask("GET", f"/mental-models/{DECISIONS}/blame")["pieces"]
+    newest = max((piece["version"] for piece in pieces), default=0)
+    for piece in (each for each in pieces if each["version"] == newest and each["facts"] and each["text"]):
+        facts = "; ".join(f"“{fact['text']}”" for fact in piece["facts"])
+        told = f"{piece['text']}\n  written by the {piece['actor']} in version {newest} on: {facts}"
+        console.print(told, markup=False, highlight=False)
 
 
 def _tell_outcome(console: Console, operation: dict[str, Any]) -> None:
@@ -139,6 +156,8 @@ Try, with B={address}/v1/default/banks/{BANK}:
   curl $B/mental-models/{DECISIONS}             # the document and what it rests on
   curl "$B/mental-models/{DECISIONS}?as_of=2"   # as it was at version 2
   curl $B/mental-models/{DECISIONS}/events      # everything that happened to it
+  curl $B/mental-models/{DECISIONS}/blame       # each piece: who wrote it, on which facts
+  curl $B/mental-models/{DECISIONS}/diff        # what the last write changed
   curl $B/memories/recall -H 'Content-Type: application/json' \\
        -d '{{"query": "event log"}}'
 The whole API: {address}/docs

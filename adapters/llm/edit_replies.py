@@ -18,7 +18,7 @@ from adapters.llm.edit_tool import EDIT, FACTS, FIELDS, operation_types
 from adapters.llm.numbered_document import NumberedDocument
 from adapters.llm.replies import ChatReply, json_in
 from adapters.llm.storable_text import storable_json
-from domain.document.operations import Operation
+from domain.document import Operation
 from domain.editing import ProposedEdit, RefusedEdit
 
 EXCERPT = 600

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final, get_args
 
 from adapters.llm.tool_schema import plain_schema
-from domain.document.operations import Operation
+from domain.document import Operation
 from domain.value import Value
 
 EDIT: Final = "edit_document"

@@ -10,8 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, takewhile
 
-from domain.document import Block, Document, Section
-from domain.document.operations import Operation, RemoveSection, ReplaceBlock, ReplaceItem, ReplaceSectionBlocks
+from domain.document import (
+    Block,
+    Document,
+    Operation,
+    RemoveSection,
+    ReplaceBlock,
+    ReplaceItem,
+    ReplaceSectionBlocks,
+    Section,
+)
 from domain.memory import estimated_tokens
 
 LARGEST_BLOCK = 6_000

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from adapters.offline.documents import REST
 from adapters.offline.markdown_text import heading, one_line
 from adapters.offline.statements import statement_of
-from domain.document import Block, Document, Section
-from domain.document.carry_over import all_ids
+from domain.document import AddSection, Block, Document, Section, ids_of
 from domain.document.ids import Ids, slug
-from domain.document.operations import AddSection
 from domain.memory import Fact
 
 
@@ -61,7 +59,7 @@ class Places:
             heading=title,
             level=1 if is_title else min(levels, default=2),
             blocks=(block,),
-            new_id=Ids(all_ids(self._document)).give(slug(title)),
+            new_id=Ids(ids_of(self._document)).give(slug(title)),
         )
 
     def _named_by(self, fact: Fact) -> Iterator[Section]:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from adapters.offline.documents import bullet_of, stamp_of
 from adapters.offline.markdown_text import bullet, one_line, unescaped
 from adapters.offline.sameness import bare
-from domain.document import Block, Document, Item
-from domain.document.operations import Operation, RemoveBlock, RemoveItem, ReplaceBlock, ReplaceItem
+from domain.document import Block, Document, Item, Operation, RemoveBlock, RemoveItem, ReplaceBlock, ReplaceItem
 from domain.memory import Fact
 
 _STAMP = re.compile(r"\((\d{4}(?:-\d{2}(?:-\d{2})?)?(?: to \d{4}-\d{2}-\d{2})?)\)\s+(?=\S)")

@@ -16,8 +16,7 @@ from adapters.offline.statements import (
     pieces_of,
     statement_of,
 )
-from domain.document import Block, Document
-from domain.document.operations import AppendBlock, AppendItem, InsertItem, Operation
+from domain.document import AppendBlock, AppendItem, Block, Document, InsertItem, Operation
 from domain.editing import NewFact, ProposedEdit
 from domain.memory import Fact
 

@@ -148,7 +148,8 @@ def _snapshot(aggregate: Aggregate[Any], stream: StreamId, connection: Connectio
     row = connection.execute(_NEWEST_SNAPSHOT, (stream.uuid,)).fetchone()
     if row and row["topic"] == _snapshot_topic(aggregate.kind, aggregate.state_version):
         with suppress(ValidationError):
-            return TypeAdapter(aggregate.state_type).validate_json(bytes(row["state"]), context=dict(RECORDED)), row["originator_version"]
+            kept = TypeAdapter(aggregate.state_type).validate_json(bytes(row["state"]), context=dict(RECORDED))
+            return kept, row["originator_version"]
     return aggregate.initial, 0
 
 

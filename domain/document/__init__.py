@@ -1,9 +1,7 @@
 """A lossless markdown document: text cut into sections, blocks and items with ids that last."""
 
-from domain.document.applying import Applied, AppliedOperation, SkippedOperation, apply
-from domain.document.identity import identified, ids_of
-from domain.document.model import Block, BlockKind, Document, Heading, HeadingKind, Item, Section
-from domain.document.operations import (
+from domain.document.edits.applying import Applied, AppliedOperation, SkippedOperation, apply
+from domain.document.edits.operations import (
     AddSection,
     AppendBlock,
     AppendItem,
@@ -19,7 +17,8 @@ from domain.document.operations import (
     ReplaceItem,
     ReplaceSectionBlocks,
 )
-from domain.document.parsing import PARSER_VERSION, parse
+from domain.document.model import Block, BlockKind, Document, Heading, HeadingKind, Item, Section, ids_of
+from domain.document.parsing import PARSER_VERSION, identified, parse
 from domain.document.plain_text import plain_text
 from domain.document.structure import STRUCTURE_VERSION, Structure, to_structure
 

@@ -20,15 +20,6 @@ def carry_over(previous: Document, sections: Sequence[SectionCut]) -> None:
     _carry_items(previous, sections)
 
 
-def all_ids(document: Document) -> set[str]:
-    """The ids of its sections, blocks and items."""
-    blocks = [block for section in document.sections for block in section.blocks]
-    ids = {section.id for section in document.sections}
-    ids.update(block.id for block in blocks)
-    ids.update(item.id for block in blocks for item in block.items)
-    return ids
-
-
 def _carry_unchanged_sections(previous: Document, sections: Sequence[SectionCut]) -> None:
     before = [(_key(section), *map(_key, section.blocks)) for section in previous.sections]
     after = [(_key(section), *map(_key, section.blocks)) for section in sections]

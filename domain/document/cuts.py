@@ -14,7 +14,7 @@ from domain.document.front_matter import front_matter_length
 from domain.document.lines import Lines, Span
 from domain.document.model import BlockKind, Heading
 
-_BYTE_ORDER_MARK: Final = "\ufeff"
+BYTE_ORDER_MARK: Final = "\ufeff"
 _KINDS: Final[dict[str, BlockKind | Literal["heading"]]] = {
     "heading_open": "heading",
     "paragraph_open": "paragraph",
@@ -89,7 +89,7 @@ def cut(text: str, *, begins_document: bool = True) -> tuple[str, list[SectionCu
 
 
 def _all_constructs(text: str, begins_document: bool) -> list[_Construct]:
-    start = len(_BYTE_ORDER_MARK) if text.startswith(_BYTE_ORDER_MARK) else 0
+    start = len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0
     body = start + (front_matter_length(text[start:]) if begins_document else 0)
     constructs = list(_constructs(outline(text[body:]), Lines(text, body)))
     if body > start:

@@ -84,3 +84,15 @@ class Document:
             for block in section.blocks:
                 yield block.source
                 yield block.gap
+
+
+def ids_of(document: Document) -> tuple[str, ...]:
+    """All ids in the order of the text: each section, then its blocks, each followed by its items."""
+    return tuple(
+        identity
+        for section in document.sections
+        for identity in (
+            section.id,
+            *(each for block in section.blocks for each in (block.id, *(item.id for item in block.items))),
+        )
+    )

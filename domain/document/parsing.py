@@ -1,12 +1,12 @@
 """From text to document: `parse(text).render() == text` for every string."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from domain.document.carry_over import all_ids, carry_over
+from domain.document.carry_over import carry_over
 from domain.document.cuts import BlockCut, ItemCut, SectionCut, cut
 from domain.document.ids import BLOCK_PREFIX, ITEM_PREFIX, PREAMBLE_SLUG, Ids, fingerprint, slug
-from domain.document.model import Block, Document, Item, Section
+from domain.document.model import Block, Document, Item, Section, ids_of
 
 PARSER_VERSION: Final = 1
 """Recorded with every text that was written. Raise it when a text gets other boundaries, kinds or ids than before."""
@@ -22,8 +22,22 @@ def parse(markdown: str, previous: Document | None = None) -> Document:
     ids = Ids()
     if previous is not None:
         carry_over(previous, sections)
-        ids = Ids(all_ids(previous))
+        ids = Ids(ids_of(previous))
     return built(leading, sections, ids)
+
+
+def identified(markdown: str, ids: Sequence[str]) -> Document:
+    """The document of a text whose ids are known, as `ids_of` gave them.
+
+    When they cannot be those of this text (none were kept, or the parser cuts it differently now), ids are derived
+    from content, as at birth.
+    """
+    leading, sections = cut(markdown)
+    pieces = _pieces(sections)
+    if len(set(ids)) == len(ids) == len(pieces) and all(map(_may_be, ids, pieces)):
+        for piece, identity in zip(pieces, ids, strict=True):
+            piece.id = identity
+    return built(leading, sections, Ids())
 
 
 def built(leading: str, sections: Iterable[SectionCut], ids: Ids) -> Document:
@@ -45,3 +59,19 @@ def built_block(cut: BlockCut, ids: Ids) -> Block:
 
 def _items(cuts: Iterable[ItemCut], ids: Ids) -> tuple[Item, ...]:
     return tuple([Item(cut.id or ids.give(fingerprint(ITEM_PREFIX, cut.source)), cut.source, cut.gap) for cut in cuts])
+
+
+def _pieces(sections: Sequence[SectionCut]) -> list[SectionCut | BlockCut | ItemCut]:
+    pieces: list[SectionCut | BlockCut | ItemCut] = []
+    for section in sections:
+        pieces.append(section)
+        for block in section.blocks:
+            pieces += [block, *block.items]
+    return pieces
+
+
+def _may_be(identity: str, piece: SectionCut | BlockCut | ItemCut) -> bool:
+    """Whether a piece of this kind may have the id: those of blocks and items begin with a letter of their own."""
+    if isinstance(piece, BlockCut):
+        return identity.startswith(BLOCK_PREFIX)
+    return isinstance(piece, SectionCut) or identity.startswith(ITEM_PREFIX)

@@ -31,9 +31,11 @@ from domain.mental_model.events import (
     TokenBudgetChanged,
     TriggerChanged,
 )
+from domain.mental_model.outline import Piece
 from domain.mental_model.record import PieceGrounds
 from domain.mental_model.state import Absent, MentalModel, State
-from domain.refresh.outcome import decide_outcome, document_of
+from domain.refresh.outcome import decide_outcome
+from domain.refresh.present import document_of
 from domain.refusals import (
     InvalidInput,
     MentalModelAlreadyExists,
@@ -118,18 +120,23 @@ def _edit(text: str, state: MentalModel) -> ContentEdited:
 
 
 def _revert(command: RevertContent, state: MentalModel) -> Sequence[Event]:
-    """None when it says that already. The pieces get the ids they had then."""
+    """None when it says that already. The pieces get the ids they had then, and the grounds: an edit may have given a
+    piece another text since, under the same id."""
     then = command.then
     if then.content == state.content:
         return ()
-    now = {piece.id for piece in state.outline}
+    now = {piece.id: piece for piece in state.outline}
     return (
         ContentReverted(
             to_version=command.to_version,
             text=then.content,
             sha256=sha256_of(then.content),
             ids=ids_of(document_of(then)),
-            pieces=tuple(PieceGrounds(id=piece.id, facts=piece.facts) for piece in then.outline if piece.id not in now),
+            pieces=tuple(_put_back(piece, now.get(piece.id)) for piece in then.outline if piece != now.get(piece.id)),
             evidence=then.evidence,
         ),
     )
+
+
+def _put_back(then: Piece, now: Piece | None) -> PieceGrounds:
+    return PieceGrounds(id=then.id, facts=then.facts, kept=now is not None and now.version == then.version)

@@ -168,7 +168,7 @@ class ContentEdited(Event):
 class ContentReverted(Event):
     """The document was put back to what it said at an earlier version of its stream, and rests on what it did then.
 
-    `pieces` are those that it does not have now, with their grounds."""
+    `pieces` are those that it does not have so now, with their grounds of then."""
 
     TOPIC: ClassVar[str] = "mental_model.content_reverted"
 

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
+from domain.memory import Fact
 from domain.mental_model.record import Citation, Evidence, RefreshRecord
+
+
+def citation_of(fact: Fact) -> Citation:
+    return Citation(fact_id=fact.id, version=fact.version, position=fact.position, fact_type=fact.fact_type)
+
+
+def evidence_of(fact: Fact) -> Evidence:
+    return Evidence(**citation_of(fact).model_dump(), text=fact.text, context=fact.context)
 
 
 def pruned(record: RefreshRecord) -> frozenset[UUID]:

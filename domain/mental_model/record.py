@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from domain.document.operations import Operation
+from domain.document import Operation
 from domain.mental_model.trigger import RefreshMode
 from domain.scope import FactType, Scope
 from domain.usage import ModelCall

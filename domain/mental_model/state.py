@@ -157,11 +157,12 @@ def _finished(state: MentalModel, record: RefreshRecord, recorded: Recorded, *, 
     """What every finished run stamps: the watermark never moves back, the answered query is the one the run read."""
     newest = max((time for time in (state.last_memory_seen_at, record.window.watermark) if time), default=None)
     full = record.effective_mode == "full"
+    late = record.window.upto < state.covered  # another run saw more and ended sooner
     return state.model_copy(
         update={
             "covered": max(state.covered, record.window.upto),
-            "covered_scope": record.scope.scope,
-            "pending": record.pending,
+            "covered_scope": state.covered_scope if late else record.scope.scope,
+            "pending": tuple(sorted({*state.pending, *record.pending})) if late else record.pending,
             "evidence": cited_after(state.evidence, record, wrote=wrote),
             "outline": without_pruned(state.outline, record),
             "answered_query": record.source_query,
@@ -181,7 +182,8 @@ def _written(state: MentalModel, event: ContentWritten, recorded: Recorded) -> M
     return state.model_copy(
         update={
             "content": event.text,
-            "outline": outline_after(state.outline, event.ids, event.pieces, recorded),
+            # pruned again: what was written anew is told with all that it rested on before
+            "outline": without_pruned(outline_after(state.outline, event.ids, event.pieces, recorded), event.record),
             "written_by_hand": state.written_by_hand and not full,
             "structured_schema_sha256": event.record.structured_schema_sha256,
         }
@@ -196,10 +198,14 @@ def _viewed(state: MentalModel, record: RefreshRecord) -> MentalModel:
 
 
 def _outgrown(state: MentalModel, record: RefreshRecord) -> int | None:
-    """Its size, if it is far over its budget after a delta that tried to shorten it."""
+    """Its size, if it is far over its budget after a delta that tried to shorten it: one that wrote something."""
+    if record.effective_mode == "full":
+        return None
     delta = record.delta
     if delta is None or delta.document_tokens is None or delta.document_budget is None:
-        return None if record.effective_mode == "full" else state.outgrown_tokens
+        return state.outgrown_tokens
+    if not any(edit.edit_pass == "edit" and edit.skipped is None for edit in delta.edits):
+        return state.outgrown_tokens
     return delta.document_tokens if delta.document_tokens > OUTGROWN * delta.document_budget else None
 
 
@@ -215,7 +221,8 @@ def _failed(
     if not isinstance(event, RefreshFailedEmptyCandidate) and event.transient:
         return state
     changes: dict[str, object] = {"last_refresh_failed_at": at}
-    if isinstance(event, RefreshFailedDeltaNotApplied):
+    if isinstance(event, RefreshFailedDeltaNotApplied) and event.failure_reason != "unexpected_error":
+        # a model that could not be asked at all says nothing of the document
         changes["delta_failures"] = state.delta_failures + 1
         changes["delta_failure"] = AS_FALLBACK.get(event.failure_reason, "delta_ops_failed")
     return state.model_copy(update=changes)

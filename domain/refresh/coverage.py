@@ -7,7 +7,9 @@ read, and by those that are pending from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
+from domain.editing import RetractedFact
 from domain.memory import Fact, UnreadQuery, estimated_tokens
 from domain.mental_model.record import Edit, FactReading, Verdict
 from domain.mental_model.state import MentalModel
@@ -31,10 +33,13 @@ def unread_query(model: MentalModel, upto: int) -> UnreadQuery:
     )
 
 
-def pages(facts: Sequence[Fact], room: int) -> list[tuple[Fact, ...]]:
+_Told = TypeVar("_Told", Fact, RetractedFact)
+
+
+def pages(facts: Sequence[_Told], room: int) -> list[tuple[_Told, ...]]:
     """The facts in their order, on pages of at most `room` estimated tokens; one that is larger has a page alone."""
-    divided: list[tuple[Fact, ...]] = []
-    page: list[Fact] = []
+    divided: list[tuple[_Told, ...]] = []
+    page: list[_Told] = []
     taken = 0
     for fact in facts:
         size = prompt_tokens(fact)
@@ -43,14 +48,16 @@ def pages(facts: Sequence[Fact], room: int) -> list[tuple[Fact, ...]]:
             page, taken = [], 0
         page.append(fact)
         taken += size
-    return [*divided, tuple(page)] if page else divided
+    if page:
+        divided.append(tuple(page))
+    return divided
 
 
 LINE_TOKENS = 24
 """What a line with a fact takes beside its text: name, type and dates."""
 
 
-def prompt_tokens(fact: Fact) -> int:
+def prompt_tokens(fact: Fact | RetractedFact) -> int:
     """Estimated tokens of a fact in a prompt."""
     return estimated_tokens(fact.text) + LINE_TOKENS
 
@@ -61,13 +68,18 @@ def may_wait(facts: Iterable[Fact]) -> bool:
 
 
 def readings(facts: Iterable[Fact], edits: Sequence[Edit]) -> tuple[FactReading, ...]:
-    """What became of the facts that an editor was shown."""
+    """What became of the facts that an editor was shown. An entry of its reply that was no operation may have been for
+    any of them: one that no edit names is not taken for irrelevant then."""
     used = {fact_id for edit in edits if edit.skipped is None for fact_id in edit.facts}
     dropped = {fact_id for edit in edits if edit.skipped is not None for fact_id in edit.facts}
-    return tuple(
-        reading(fact, "integrated" if fact.id in used else "pending" if fact.id in dropped else "irrelevant")
-        for fact in facts
-    )
+    unclear = any(edit.operation is None for edit in edits)
+
+    def verdict(fact: Fact) -> Verdict:
+        if fact.id in used:
+            return "integrated"
+        return "pending" if unclear or fact.id in dropped else "irrelevant"
+
+    return tuple(reading(fact, verdict(fact)) for fact in facts)
 
 
 def reading(fact: Fact, verdict: Verdict) -> FactReading:

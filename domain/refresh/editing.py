@@ -98,17 +98,28 @@ def all_skipped(edits: Sequence[Edit]) -> str:
     return ALL_SKIPPED.format(count=len(edits), reasons=reasons)
 
 
+def not_done(edits: Sequence[Edit]) -> str | None:
+    """What to say of edits for facts that none of those applied was for; None when there are none."""
+    done = {fact_id for edit in edits if edit.skipped is None for fact_id in edit.facts}
+    skipped = [edit for edit in edits if edit.skipped is not None]
+    if any(not done.issuperset(edit.facts) for edit in skipped) or (skipped and len(skipped) == len(edits)):
+        return all_skipped(skipped)
+    return None
+
+
 def again(document: Document, edits: Sequence[Edit]) -> tuple[Document, tuple[Edit, ...]]:
-    """The edits of a run on another document than the one they were proposed for: by id, so that each does what it was
-    meant to do, or nothing."""
-    proposed = [ProposedEdit(edit.operation, edit.facts) for edit in edits if edit.operation is not None]
-    applied = apply(document, [each.operation for each in proposed])
-    results = iter(applied.results)
+    """The edits of a run on another document than the one they were proposed for: by id, so that each does what it
+    did, or nothing. What did nothing then is not tried again."""
+    done = {
+        place: ProposedEdit(edit.operation, edit.facts)
+        for place, edit in enumerate(edits)
+        if edit.operation is not None and edit.skipped is None
+    }
+    applied = apply(document, [each.operation for each in done.values()])
+    results = dict(zip(done, applied.results, strict=True))
     anew = tuple(
-        edit
-        if edit.operation is None
-        else _edit(ProposedEdit(edit.operation, edit.facts), edit.edit_pass, next(results))
-        for edit in edits
+        _edit(done[place], edit.edit_pass, results[place]) if place in done else edit
+        for place, edit in enumerate(edits)
     )
     return applied.document, anew
 

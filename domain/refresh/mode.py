@@ -13,6 +13,8 @@ from domain.mental_model.record import FallbackReason
 from domain.mental_model.state import MentalModel
 from domain.mental_model.trigger import RefreshMode
 
+GENERATING = "Generating content..."
+"""What the system of reference once gave a page that was not written yet; a page may be brought from there."""
 DELTA_ATTEMPTS = 3
 """Deltas in a row that could not be applied, after which the document is written anew."""
 
@@ -36,14 +38,16 @@ def decide_mode(requested: RefreshMode, model: MentalModel) -> Mode:
     hand) passes. Whitespace around a query is no change of the question."""
     if requested == "full":
         return Mode("full", "full")
-    if is_blank(model.content):
+    if is_blank(model.content) or model.content.strip() == GENERATING:
         return Mode("delta", "full", "no_baseline_content")
     if model.answered_query is not None and model.answered_query.strip() != model.source_query.strip():
         return Mode("delta", "full", "source_query_changed")
+    if model.written_by_hand:  # what a person wrote is written anew only when somebody asks for that
+        return Mode("delta", "delta")
     if model.delta_failures >= DELTA_ATTEMPTS and model.delta_failure is not None:
         told = AFTER_FAILED_DELTAS.format(count=model.delta_failures, reason=model.delta_failure)
         return Mode("delta", "full", model.delta_failure, (told,))
-    if model.outgrown_tokens is not None and not model.written_by_hand:
+    if model.outgrown_tokens is not None:
         told = AFTER_OUTGROWING.format(budget=model.max_tokens, tokens=model.outgrown_tokens)
         return Mode("delta", "full", None, (told,))
     return Mode("delta", "delta")

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from domain.candidate import fault_of, is_blank
+from domain.candidate import fault_of
 from domain.digest import sha256_of
-from domain.document import Document, identified, ids_of, parse
+from domain.document import ids_of, parse
 from domain.memory import estimated_tokens
 from domain.mental_model.events import (
     ContentPreservedNoNewFacts,
@@ -24,8 +24,8 @@ from domain.mental_model.events import (
 )
 from domain.mental_model.record import FailureReason, RefreshRecord
 from domain.mental_model.state import MentalModel
-from domain.refresh.editing import again, all_skipped
 from domain.refresh.grounds import grounds_of_edits, grounds_of_rewrite
+from domain.refresh.present import document_of, on_present_text
 from domain.refresh.run import (
     Candidate,
     DeltaFailed,
@@ -139,7 +139,7 @@ GUARDS: tuple[Guard, ...] = (
 
 def decide_outcome(run: RefreshRun, model: MentalModel) -> RefreshOutcome:
     """The one event a run becomes, given the document as it stands when the outcome is recorded."""
-    run = _on_present_text(run, model)
+    run = on_present_text(run, model)
     for guard in GUARDS:
         outcome = guard(run, model)
         if outcome is not None:
@@ -156,11 +156,6 @@ def decide_outcome(run: RefreshRun, model: MentalModel) -> RefreshOutcome:
             raise AssertionError("the guards decide these")
         case _:
             assert_never(run.result)
-
-
-def document_of(model: MentalModel) -> Document:
-    """The document as it stands, its pieces under the ids they have."""
-    return identified(model.content, tuple(piece.id for piece in model.outline))
 
 
 def _rewritten(candidate: Candidate, record: RefreshRecord, model: MentalModel) -> ContentWritten:
@@ -188,20 +183,6 @@ def _cautions(text: str, record: RefreshRecord, model: MentalModel) -> tuple[str
     return tuple(told)
 
 
-def _on_present_text(run: RefreshRun, model: MentalModel) -> RefreshRun:
-    """A delta made for a text that was changed meanwhile is carried out again on the present one: no model is asked."""
-    delta = run.record.delta
-    if not isinstance(run.result, Edited) or delta is None or delta.baseline_sha256 == sha256_of(model.content):
-        return run
-    document, edits = again(document_of(model), delta.edits)
-    record = run.record.model_copy(
-        update={"delta": delta.model_copy(update={"edits": edits, "baseline_sha256": sha256_of(model.content)})}
-    )
-    if edits and all(edit.skipped is not None for edit in edits):
-        return RefreshRun(record, DeltaFailed("delta_ops_all_skipped", all_skipped(edits)))
-    return RefreshRun(record, Edited(document.render(), ids_of(document)))
-
-
 def _fault(run: RefreshRun) -> str | None:
     if not isinstance(run.result, Candidate):
         return None
@@ -210,10 +191,14 @@ def _fault(run: RefreshRun) -> str | None:
 
 def _emptied(edited: Edited, record: RefreshRecord, model: MentalModel) -> bool:
     """Whether an editor removed all there was. Taking back what is no longer true may do that."""
-    if any(section.blocks for section in parse(edited.markdown).sections) or is_blank(model.content):
+    if _has_blocks(edited.markdown) or not _has_blocks(model.content):
         return False
     edits = record.delta.edits if record.delta else ()
-    return any(edit.removed and edit.skipped is None and edit.edit_pass in ("edit", "compaction") for edit in edits)
+    return any(edit.removed and edit.edit_pass in ("edit", "compaction") for edit in edits)
+
+
+def _has_blocks(markdown: str) -> bool:
+    return any(section.blocks for section in parse(markdown).sections)
 
 
 def _no_answer(record: RefreshRecord, message: str) -> RefreshFailedError:

@@ -13,7 +13,6 @@ RULES_TOKENS = 2_000
 """What instructions, the shape of operations and the question take."""
 DOCUMENT_TOKENS = 16_000
 """Of a document, shown in one prompt."""
-LEAST_FACTS_TOKENS = 4_000
 IDS = 1.3
 """How much larger a document is in a prompt, with the ids of its pieces, than by itself."""
 
@@ -21,7 +20,7 @@ IDS = 1.3
 def facts_room(document: Document) -> int:
     """Estimated tokens of facts that fit beside a document, or beside the largest part of it that is shown."""
     shown = min(_tokens(document.render()), DOCUMENT_TOKENS)
-    return max(PROMPT_TOKENS - RULES_TOKENS - shown, LEAST_FACTS_TOKENS)
+    return PROMPT_TOKENS - RULES_TOKENS - shown
 
 
 def parts_of(document: Document) -> tuple[frozenset[str] | None, ...]:

@@ -11,10 +11,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from domain.document import Document, Operation, RemoveBlock, RemoveItem
+from domain.document import Document, Operation, RemoveBlock, RemoveItem, RemoveSection, Section
 from domain.editing import ProposedEdit, RetractedFact
-from domain.memory import Fact, Standing
-from domain.mental_model.record import Citation, Relink
+from domain.memory import Standing
+from domain.mental_model.evidence import citation_of
+from domain.mental_model.record import Relink
 from domain.scope import Scope, admits
 
 DEFERRED = "{count} item(s) in its scope wait to be retained: they may say again what was taken back"
@@ -63,44 +64,71 @@ def retraction_of(standings: Sequence[Standing], scope: Scope) -> Retraction:
     return Retraction(tuple(gone), tuple(broken), tuple(relinked), changed, bool(left) and not standing_in_scope)
 
 
-def citation_of(fact: Fact) -> Citation:
-    return Citation(fact_id=fact.id, version=fact.version, position=fact.position, fact_type=fact.fact_type)
-
-
 def removals(
     document: Document, grounds: Mapping[str, Sequence[UUID]], gone: Collection[UUID]
 ) -> tuple[ProposedEdit, ...]:
-    """The operations that remove each block and item that rests on nothing but facts that are gone."""
-    return tuple(
-        ProposedEdit(operation, tuple(grounds[piece]))
-        for piece, operation in _pieces(document)
-        if grounds.get(piece) and all(fact_id in gone for fact_id in grounds[piece])
-    )
+    """The operations that remove each block and item that rests on nothing but facts that are gone, and each section of
+    which nothing else is left."""
+    whole = _sections_gone(document, grounds, gone)
+    edits = []
+    for section in document.sections:
+        going = [(piece, operation) for piece, operation in _pieces(section) if _is_gone(piece, grounds, gone)]
+        if section.id in whole:
+            facts = (fact_id for piece in (section.id, *(piece for piece, _ in going)) for fact_id in grounds[piece])
+            edits.append(ProposedEdit(RemoveSection(section_id=section.id), tuple(dict.fromkeys(facts))))
+        else:
+            edits += [ProposedEdit(operation, tuple(grounds[piece])) for piece, operation in going]
+    return tuple(edits)
 
 
 def left_to_ask(
-    document: Document, grounds: Mapping[str, Sequence[UUID]], gone: Sequence[RetractedFact]
+    document: Document,
+    grounds: Mapping[str, Sequence[UUID]],
+    gone: Sequence[RetractedFact],
+    cited: Collection[UUID],
 ) -> tuple[RetractedFact, ...]:
-    """The facts gone that a block or item still rests on beside others, or that one without known grounds may say.
+    """The facts gone that a heading still rests on, or a block or item beside others, or that one without known grounds
+    may say. Grounds none of which the document still cites are not known: it came to the same text on other facts.
 
     `document` is that before the removals: a fact all of whose pieces were removed needs no asking."""
-    unknown = any(not grounds.get(piece) for piece, _ in _pieces(document))
     gone_ids = {each.fact_id for each in gone}
-    shared: set[UUID] = set()
+    whole = _sections_gone(document, grounds, gone_ids)
+    pieces = [piece for section in document.sections for piece, _ in _pieces(section)]
+    unknown = any(set(cited).isdisjoint(grounds.get(piece, ())) for piece in pieces)
+    headings = [section.id for section in document.sections if section.id not in whole]
+    left = {fact_id for heading in headings for fact_id in grounds.get(heading, ())}
     attributed: set[UUID] = set()
-    for piece, _ in _pieces(document):
-        facts = grounds.get(piece, ())
-        attributed.update(facts)
-        if not all(fact_id in gone_ids for fact_id in facts):
-            shared.update(facts)
-    return tuple(each for each in gone if each.fact_id in shared or (unknown and each.fact_id not in attributed))
+    for piece in pieces:
+        attributed.update(grounds.get(piece, ()))
+        if not _is_gone(piece, grounds, gone_ids):
+            left.update(grounds.get(piece, ()))
+    return tuple(each for each in gone if each.fact_id in left or (unknown and each.fact_id not in attributed))
 
 
-def _pieces(document: Document) -> Iterator[tuple[str, Operation]]:
+def _is_gone(piece: str, grounds: Mapping[str, Sequence[UUID]], gone: Collection[UUID]) -> bool:
+    """Whether it rests on facts, and all of them are gone."""
+    facts = grounds.get(piece, ())
+    return bool(facts) and all(fact_id in gone for fact_id in facts)
+
+
+def _sections_gone(document: Document, grounds: Mapping[str, Sequence[UUID]], gone: Collection[UUID]) -> set[str]:
+    """The sections all of whose pieces go, the heading too. One that heads deeper sections stays."""
+    found = set()
+    for section, following in zip(document.sections, (*document.sections[1:], None), strict=True):
+        if section.heading is None or not _is_gone(section.id, grounds, gone):
+            continue
+        heads_others = (
+            following is not None and following.heading is not None and following.heading.level > section.heading.level
+        )
+        if not heads_others and all(_is_gone(piece, grounds, gone) for piece, _ in _pieces(section)):
+            found.add(section.id)
+    return found
+
+
+def _pieces(section: Section) -> Iterator[tuple[str, Operation]]:
     """Each block without items, and each item, with the operation that removes it."""
-    for section in document.sections:
-        for block in section.blocks:
-            if not block.items:
-                yield block.id, RemoveBlock(section_id=section.id, block_id=block.id)
-            for item in block.items:
-                yield item.id, RemoveItem(block_id=block.id, item_id=item.id)
+    for block in section.blocks:
+        if not block.items:
+            yield block.id, RemoveBlock(section_id=section.id, block_id=block.id)
+        for item in block.items:
+            yield item.id, RemoveItem(block_id=block.id, item_id=item.id)

@@ -83,6 +83,7 @@ def test_do_01_blocks_keep_their_ids_when_others_come_and_go(page: Page) -> None
 @pytest.mark.parametrize("named", ["a block", "decisions-2", "f1", "Decisions"])
 def test_do_02_operations_that_never_fit_lead_to_a_full_refresh(page: Page, named: str) -> None:
     """Every delta asks once more with what was wrong; after three the page is written anew, from all there is."""
+    page.is_written(DOCUMENT)
     section_id = page.place("five")["block_id"] if named == "a block" else named
     page.learns("Ada works at Acme.")
     reply = script.edits(edit("append_block", section_id=section_id, text="Lost."))
@@ -133,6 +134,7 @@ def retrying(conninfo: str) -> Iterator[ScriptedService]:
 def test_do_02_the_attempts_of_one_operation_end_in_a_full_refresh_too(retrying: ScriptedService) -> None:
     page = retrying.page()
     page.begins(DOCUMENT)
+    page.is_written(DOCUMENT)
     page.learns("Ada works at Acme.")
     reply = script.edits(edit("append_block", section_id="b1234567", text="Lost."))
     operation = page.refreshes(*[reply] * 6, recalls(), writes("Ada works at Acme."))
@@ -251,7 +253,7 @@ ANSWERS = {
 @pytest.mark.parametrize("case", ANSWERS)
 def test_do_10_a_model_that_writes_the_document_instead_of_operations_is_not_stuck(page: Page, case: str) -> None:
     assert len(PRINCIPLES) > 4_000
-    page.says(PRINCIPLES)
+    page.is_written(PRINCIPLES)
     page.learns("Ada works at Acme.")
     for _ in range(3):
         operation = page.refreshes(script.text(ANSWERS[case]), script.text(ANSWERS[case]))

@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 
 from tests.support import scripted_llm as script
+from tests.support.scripted_llm import Reply, Request
 from tests.support.scripted_pages import PAGE, Page, edit, recalls, writes
 
 NOTES = "## Notes\n\nPlain text.\n"
@@ -284,6 +285,30 @@ def test_md_24_what_a_person_writes_is_what_the_next_delta_edits(page: Page) -> 
         page.says(content)
         assert page.content == content, "nothing is reshaped when it is stored"
         goes_through_deltas(page, content)
+
+
+def test_md_24_what_a_person_writes_is_edited_whatever_the_question_was(page: Page) -> None:
+    page.is_edited(edit("append_block", section_id="preamble", text="Answered."))
+    page.bank.patch(PAGE, {"source_query": "Another question?", "content": "# B\n\nOther.\n"})
+    page.is_edited(edit("append_block", section_id="b", text="More."))
+    assert page.content == "# B\n\nOther.\n\nMore.\n"
+
+
+def test_md_24_what_a_person_writes_while_a_delta_runs_is_what_it_edits(page: Page) -> None:
+    page.says("# A\n\nOne thing.\n\nAnother.\n")
+    edits = script.edits(
+        edit("append_block", section_id="a", text="More."), edit("remove_block", **page.place("Another"))
+    )
+
+    def replies_late(_request: Request) -> Reply:
+        page.says("# A\n\nWritten meanwhile.\n")
+        return edits
+
+    page.learns()
+    assert page.refreshes(replies_late)["details"]["outcome"] == "content_written"
+    assert page.content == "# A\n\nWritten meanwhile.\n\nMore.\n"
+    (skipped,) = page.skipped
+    assert "unknown block_id" in skipped
 
 
 def test_md_24_a_page_may_begin_with_a_text_and_keeps_it_to_the_byte(page: Page) -> None:

@@ -92,6 +92,18 @@ def test_rs_01_a_delta_that_fails_costs_nothing_and_the_next_one_merges(bridges:
     assert page.now["is_stale"] is False
 
 
+@pytest.mark.parametrize("fault", [script.unauthorized(), script.failing(404, "No such model.")])
+def test_rs_01_an_endpoint_that_cannot_be_asked_does_not_count_against_the_page(page: Page, fault: Reply) -> None:
+    """A wrong key says nothing of the page: once it is right, deltas go on where they were."""
+    page.begins("# By hand\n\nPrecious.\n")
+    page.learns("Ada works at Acme.")
+    for _ in range(4):
+        assert page.refreshes(fault)["status"] == "failed"
+    appended = script.edits(edit("append_block", section_id="by-hand", text="Ada works at Acme."))
+    assert page.refreshes(appended)["details"]["outcome"] == "content_written"
+    assert page.content == "# By hand\n\nPrecious.\n\nAda works at Acme.\n"
+
+
 NOT_FOUND = script.tool_call("done", {"document": {"sections": []}, "answer_found": False})
 ENVELOPE = {"answer": "Ada built bridge K.", "memory_ids": ["f1"], "directive_compliance": ""}
 NO_DOCUMENT = {
@@ -121,12 +133,21 @@ NO_DOCUMENT = {
 }
 
 
+REASONS = {
+    "rs_02 a heading only": "empty_candidate",
+    "rs_02 nothing found": "no_answer",
+    "rs_02 a stand-in": "no_answer",
+    "rs_02 a refusal with citations": "no_answer",
+    "rs_10 an envelope instead of a call": "no_answer",
+}
+
+
 @pytest.mark.parametrize("case", NO_DOCUMENT)
 def test_rs_02_08_10_what_is_no_document_never_becomes_one(page: Page, case: str) -> None:
     page.learns("Ada works at Acme.")
     page.lists_all(trigger={"mode": "full"})
     before = kept(page)
-    assert_failed(page, page.refreshes(recalls(), *NO_DOCUMENT[case]), before)
+    assert_failed(page, page.refreshes(recalls(), *NO_DOCUMENT[case]), before, REASONS.get(case))
     assert page.refreshes(recalls(), writes("Ada works at Acme, still."))["details"]["outcome"] == "content_written"
 
 

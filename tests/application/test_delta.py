@@ -14,9 +14,11 @@ from application.delta import (
     OVER_BUDGET,
     SET_ASIDE,
     SOME_SKIPPED,
+    TOO_MUCH_NEW,
     UNREAD,
 )
 from application.ports import MindFailed
+from application.refresh import NO_EXTRACTOR
 from application.relevance import Relevance
 from domain.document import (
     AppendBlock,
@@ -29,12 +31,21 @@ from domain.document import (
 )
 from domain.editing import EditRequest, Proposal, ProposedEdit, RefusedEdit
 from domain.memory import Fact, RetainItem
+from domain.mental_model.evidence import citation_of
 from domain.mental_model.outline import Piece
-from domain.mental_model.record import Citation, RetractionRecord, Verdict
+from domain.mental_model.record import Citation, FactCount, RetractionRecord, Verdict
 from domain.mental_model.state import MentalModel
 from domain.mental_model.trigger import Trigger
-from domain.refresh import Candidate, DeltaFailed, Edited, NothingToRead, RefreshRun, RunFailed
-from domain.refresh.retraction import BROKEN_LINKS, DEFERRED, OUT_OF_SCOPE, RETRACTION_FAILED, citation_of
+from domain.refresh import (
+    Candidate,
+    DeltaFailed,
+    Edited,
+    NothingToRead,
+    RefreshRun,
+    RunFailed,
+    StructuredOutputFailed,
+)
+from domain.refresh.retraction import BROKEN_LINKS, DEFERRED, OUT_OF_SCOPE, RETRACTION_FAILED
 from domain.scope import EVERYTHING, Scope
 from tests.support.examples import BANK, NOW, QUESTION, call, fact_id, later, mental_model
 from tests.support.scripted_minds import RECALL, answer_from_all, proposal, unusable
@@ -97,6 +108,7 @@ def test_one_new_fact_costs_one_call_and_no_search() -> None:
     assert (record.tool_calls, record.reflect_skipped, record.warnings) == ((), None, ())
     assert [(each.fact_id, each.text) for each in record.evidence] == [(world.fact(1).id, "It has sixteen arches.")]
     assert verdicts(run) == {1: "integrated"}
+    assert record.retrieved == (FactCount(fact_type="world", count=1),)
     (request,) = world.editor.asked
     assert (request.task, request.name, request.source_query) == ("edit", "Charles Bridge", QUESTION)
     assert (request.document.render(), request.shown, request.last_part) == (TEXT, None, True)
@@ -108,6 +120,17 @@ def test_the_window_is_from_what_was_covered_to_the_snapshot() -> None:
     assert [new.fact.text for new in world.editor.asked[0].facts] == ["New."]
     window = run.record.window
     assert (window.after, window.upto, window.created_after, window.watermark) == (1, 2, later(1), later(2))
+
+
+def test_a_page_that_saw_no_memory_yet_has_a_window_since_its_last_refresh() -> None:
+    window = refresh(World().knows("One.", "Two."), page()).record.window
+    assert (window.after, window.created_after, window.watermark) == (0, NOW, later(2))
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_whether_a_trace_is_kept_is_on_record(keep: bool) -> None:
+    run = refresh(World().knows("New."), page(trigger=Trigger(mode="delta", keep_trace=keep)))
+    assert run.record.keep_trace is keep
 
 
 def test_nothing_new_asks_nobody() -> None:
@@ -229,9 +252,15 @@ def test_rs_01_edits_that_cannot_be_had_leave_everything_as_it_was() -> None:
     world = World().knows("New.")
     world.editor.script = [unusable(transient=True)]
     run = refresh(world, page())
-    assert run.result == DeltaFailed("delta_ops_failed", "the endpoint answered 500", True)
+    assert run.result == DeltaFailed("unexpected_error", "the endpoint answered 500", True)
     assert [each.purpose for each in run.record.calls] == ["failed"]
     assert run.record.effective_mode == "delta"
+
+
+def test_a_reply_that_is_none_is_told_from_a_model_that_could_not_be_asked() -> None:
+    world = World().knows("New.")
+    world.editor.script = [MindFailed("the reply was cut off", reason="delta_ops_failed", transient=False)]
+    assert refresh(world, page()).result == DeltaFailed("delta_ops_failed", "the reply was cut off")
 
 
 def test_do_02_edits_none_of_which_can_be_applied_are_asked_for_once_more_and_then_fail() -> None:
@@ -265,6 +294,38 @@ def test_a_mended_reply_that_is_worse_is_not_taken() -> None:
     run = refresh(world, page())
     assert text_of(run) == TEXT + "- Good.\n"
     assert verdicts(run) == {1: "integrated", 2: "pending"}
+
+
+def test_a_mended_reply_that_is_as_good_is_taken() -> None:
+    world = World().knows("One.", "Two.")
+
+    def with_a_lost_one(text: str) -> Proposal:
+        good = ProposedEdit(AppendItem(block_id=LIST.id, text=text), (world.fact(1).id,))
+        return Proposal((good, ProposedEdit(LOST, (world.fact(2).id,))), raw=text)
+
+    world.editor.script = [with_a_lost_one("First."), with_a_lost_one("Second.")]
+    assert text_of(refresh(world, page())) == TEXT + "- Second.\n"
+
+
+def test_edits_and_entries_that_are_none_are_all_skipped() -> None:
+    world = World().knows("New.")
+    lost = Proposal((ProposedEdit(LOST, ()),), (RefusedEdit("{}", "op: missing"),), raw="{}")
+    world.editor.script = [lost, lost]
+    run = refresh(world, page())
+    assert isinstance(run.result, DeltaFailed)
+    assert run.result.reason == "delta_ops_all_skipped"
+
+
+def test_what_was_taken_out_gives_its_id_to_nothing_else() -> None:
+    world = World()
+    gone = a_retracted_fact(world)
+    model = covered(world, (STONE.id, gone))
+    world.knows("New.")
+    world.editor.script = [proposal(AppendBlock(section_id=SECTION.id, text="- Stone."))]
+    run = refresh(world, model)
+    assert text_of(run) == TEXT
+    assert isinstance(run.result, Edited)
+    assert STONE.id not in run.result.ids
 
 
 def test_do_04_what_no_applied_edit_carries_stays_pending() -> None:
@@ -302,6 +363,92 @@ def test_an_unexpected_error_is_a_failed_run() -> None:
     world.editor.script = [append("One."), RuntimeError("no such thing")]
     world.knows("x" * 90_000)
     assert refresh(world, page()).result == RunFailed("unexpected_error", "RuntimeError: no such thing")
+
+
+def test_an_unexpected_error_of_the_first_request_is_not_blamed_on_the_memory() -> None:
+    world = World().knows("New.")
+    world.editor.script = [RuntimeError("no such thing")]
+    assert refresh(world, page()).result == RunFailed("unexpected_error", "RuntimeError: no such thing")
+
+
+def test_a_memory_that_cannot_be_read_before_an_editor_was_asked_is_to_blame(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*_: object) -> None:
+        raise ConnectionError("closed")
+
+    world = World().knows("New.")
+    monkeypatch.setattr(world.memory, "standings", breaks)
+    run = refresh(world, page((PROSE.id, world.fact(1))))
+    told = "the memory could not be read: ConnectionError: closed"
+    assert run.result == RunFailed("retrieval_failed", told, transient=True)
+
+
+def test_a_fact_for_which_there_was_no_operation_but_something_else_stays_pending() -> None:
+    world = World().knows("One.", "Two.")
+    refused = (RefusedEdit('{"op":"move_block"}', "op: unknown"),)
+    good = ProposedEdit(AppendItem(block_id=LIST.id, text="Good."), (world.fact(1).id,))
+    world.editor.script = [Proposal((good,), refused, "{}")] * 2
+    assert verdicts(refresh(world, page())) == {1: "integrated", 2: "pending"}
+
+
+def test_a_mind_that_fails_when_asked_to_mend_leaves_both_replies_on_record() -> None:
+    world = World().knows("New.")
+    world.editor.script = [proposal(LOST), unusable()]
+    run = refresh(world, page())
+    assert run.result == DeltaFailed("unexpected_error", "the endpoint answered 500")
+    assert run.record.delta is not None
+    assert run.record.delta.replies == ("{operations}", "<html>")
+    assert [each.purpose for each in run.record.calls] == ["delta_edit", "failed"]
+
+
+# --- facts that say something else now --------------------------------------------------------------------------------
+
+
+def a_changed_fact(world: World) -> tuple[Fact, Fact]:
+    """A fact as it was, and as it is."""
+    was = world.memory.add(BANK, "Begun in 1356.")
+    world.memory.close(BANK, was)
+    return was, world.memory.add(BANK, "Begun in 1357.", id=was.id, version=2)
+
+
+def test_a_fact_that_says_something_else_is_shown_with_what_it_said_and_cited_anew() -> None:
+    world = World()
+    was, now = a_changed_fact(world)
+    run = refresh(world, page((PROSE.id, was), covered=was.position))
+    (new,) = world.editor.asked[0].facts
+    assert (new.fact, new.was) == (now, "Begun in 1356.")
+    assert [(each.fact_id, each.version) for each in run.record.evidence] == [(now.id, 2)]
+    assert (run.record.retraction, verdicts(run)) == (None, {now.position: "irrelevant"})
+
+
+def test_a_changed_fact_that_stays_pending_is_still_cited_as_it_was() -> None:
+    """So the next refresh is shown what it said before."""
+    world = World()
+    was, now = a_changed_fact(world)
+    other = world.memory.add(BANK, "New.")
+    edits = (
+        ProposedEdit(LOST, (now.id,)),
+        ProposedEdit(AppendItem(block_id=LIST.id, text="New."), (other.id,)),
+    )
+    world.editor.script = [Proposal(edits, raw="{}")] * 2
+    run = refresh(world, page((PROSE.id, was), covered=was.position))
+    assert verdicts(run) == {now.position: "pending", other.position: "integrated"}
+    assert [each.fact_id for each in run.record.evidence] == [other.id]
+
+
+def test_a_changed_fact_is_never_set_aside() -> None:
+    world, check = checking(False)
+    was, _ = a_changed_fact(world)
+    refresh(world, page((PROSE.id, was), covered=was.position))
+    assert (check.checked, len(world.editor.asked)) == ([], 1)
+
+
+def test_a_change_that_was_read_before_has_nothing_read_that_is_far_from_the_page() -> None:
+    """As after a revert to a text that rests on the fact as it was."""
+    world, check = checking(False)
+    was, now = a_changed_fact(world)
+    world.knows("It rained.")
+    refresh(world, page((PROSE.id, was), covered=now.position))
+    assert (check.checked, world.editor.asked) == ([[now.position + 1]], [])
 
 
 # --- taking back ------------------------------------------------------------------------------------------------------
@@ -357,6 +504,73 @@ def test_a_retraction_that_cannot_be_had_is_tried_again_and_holds_up_nothing() -
     assert any(warning.startswith(RETRACTION_FAILED) for warning in run.record.warnings)
 
 
+def test_a_retraction_none_of_whose_edits_can_be_applied_is_tried_again() -> None:
+    world = World()
+    gone = a_retracted_fact(world)
+    world.editor.script = [proposal(LOST), proposal(LOST)]
+    run = refresh(world, covered(world, evidence=(citation_of(gone),), outline=()))
+    assert run.result == NothingToRead()
+    assert run.record.retraction is not None
+    assert not run.record.retraction.applied
+    assert any(warning.startswith(RETRACTION_FAILED) for warning in run.record.warnings)
+
+
+def test_what_an_edit_that_was_skipped_was_to_take_back_is_tried_again() -> None:
+    world = World()
+    one, two = a_retracted_fact(world, "It is of wood."), a_retracted_fact(world, "It is of sand.")
+    reply = Proposal(
+        (
+            ProposedEdit(RemoveItem(block_id=LIST.id, item_id=STONE.id), (one.id,)),
+            ProposedEdit(RemoveBlock(section_id="nowhere", block_id="b1"), (two.id,)),
+        ),
+        raw="{}",
+    )
+    world.editor.script = [reply, reply]
+    run = refresh(world, covered(world, evidence=(citation_of(one), citation_of(two)), outline=()))
+    assert text_of(run) == "# Bridge\n\nBegun in 1357.\n"
+    assert run.record.retraction is not None
+    assert not run.record.retraction.applied
+
+
+def test_a_retraction_that_changes_nothing_is_done() -> None:
+    world = World()
+    gone = a_retracted_fact(world)
+    run = refresh(world, covered(world, evidence=(citation_of(gone),), outline=()))
+    assert (run.result, [request.task for request in world.editor.asked]) == (NothingToRead(), ["retraction"])
+    assert run.record.retraction is not None
+    assert run.record.retraction.applied
+
+
+def test_a_retraction_is_shown_all_that_is_new_or_waits_for_the_next_refresh() -> None:
+    world = World()
+    gone = a_retracted_fact(world)
+    model = covered(world, evidence=(citation_of(gone),), outline=())
+    world.knows("New.")
+    refresh(world, model)
+    assert [new.fact.text for new in world.editor.asked[0].facts] == ["New."]
+    world.knows(*("x" * 40_000 for _ in range(3)))
+    world.editor.asked.clear()
+    run = refresh(world, model)
+    assert {request.task for request in world.editor.asked} == {"edit"}
+    assert run.record.retraction is not None
+    assert not run.record.retraction.applied
+    assert f"{RETRACTION_FAILED}: {TOO_MUCH_NEW}" in run.record.warnings
+
+
+def test_what_is_to_be_taken_back_fits_into_the_prompt() -> None:
+    """Many facts are gone through in pages, a large document in parts."""
+    world = World()
+    gone = [a_retracted_fact(world, f"Fact {number}. " + "x" * 8000) for number in range(9)]
+    refresh(world, covered(world, evidence=tuple(map(citation_of, gone)), outline=()))
+    asked = [[each.text[:6] for each in request.retracted] for request in world.editor.asked]
+    assert len(asked) > 1
+    assert [each for page in asked for each in page] == [f"Fact {number}" for number in range(9)]
+    world.editor.asked.clear()
+    text = "".join(f"# Part {number}\n\n{'word ' * 6000}\n\n" for number in range(4))
+    refresh(world, covered(world, text=text, evidence=(citation_of(gone[0]),), outline=()))
+    assert [request.last_part for request in world.editor.asked][-2:] == [False, True]
+
+
 def test_taking_back_is_no_substitute_for_the_edits() -> None:
     """What was taken out does not cover what could not be worked in: the window is held."""
     world = World()
@@ -378,6 +592,7 @@ def test_rt_02_nothing_is_taken_back_while_something_in_scope_waits_to_be_retain
     assert run.result == NothingToRead()
     assert run.record.retraction is not None
     assert run.record.retraction.deferred_reason == DEFERRED.format(count=1)
+    assert run.record.warnings == (DEFERRED.format(count=1), NOTHING_NEW)
     assert not run.record.retraction.applied
 
 
@@ -399,6 +614,15 @@ def test_rt_03_facts_that_were_never_here_are_no_retraction() -> None:
     assert run.result == NothingToRead()
     assert run.record.retraction == RetractionRecord(broken=(fact_id(1),))
     assert BROKEN_LINKS.format(count=1) in run.record.warnings
+
+
+def test_what_waits_defers_nothing_when_nothing_is_to_be_taken_back() -> None:
+    world = World().knows("Here.")
+    with world.transactions.begin() as tx:
+        world.inbox.put(fact_id(1), BANK, [RetainItem(content="Wood.")], tx)
+    cited = (Citation(fact_id=fact_id(1), version=1, position=1, fact_type="world"),)
+    run = refresh(world, page(covered=1, evidence=cited))
+    assert run.record.retraction == RetractionRecord(broken=(fact_id(1),))
 
 
 def test_rt_02_a_fact_that_came_back_under_another_id_keeps_its_sentence() -> None:
@@ -435,14 +659,16 @@ def test_tk_02_a_page_over_its_budget_is_shortened_and_what_is_new_stays() -> No
             RemoveItem(block_id=OLD_LIST.id, item_id=newest.id), RemoveItem(block_id=OLD_LIST.id, item_id=OLD.id)
         )
 
-    world.editor.script = [
-        lambda request: proposal(AppendItem(block_id=OLD_LIST.id, text="New."), facts=[request.facts[0].fact.id]),
-        shorten,
-    ]
+    edits = (
+        AppendItem(block_id=OLD_LIST.id, text="New."),
+        ReplaceItem(block_id=OLD_LIST.id, item_id=OLD_LIST.items[0].id, text="Stone!"),
+    )
+    world.editor.script = [lambda request: proposal(*edits, facts=[request.facts[0].fact.id]), shorten]
     run = refresh(world, page(text=LONG, max_tokens=100))
     assert [request.task for request in world.editor.asked] == ["edit", "compaction"]
     assert dict(world.editor.asked[1].grounds)[OLD.id].written_at == NOW
-    assert text_of(run) == TEXT + "- New.\n"
+    assert OLD_LIST.items[0].id not in dict(world.editor.asked[1].grounds)
+    assert text_of(run) == TEXT.replace("Stone.", "Stone!") + "- New.\n"
     assert run.record.delta is not None
     assert run.record.delta.document_tokens == 11
     assert run.record.delta.document_budget == 100
@@ -493,6 +719,25 @@ def test_without_a_structured_view_nothing_is_written(mode: str) -> None:
     run = refresh(world, page(trigger=Trigger.model_validate({"mode": mode, "response_schema": SCHEMA})))
     assert type(run.result).__name__ == "StructuredOutputFailed"
     assert run.record.calls[-1].purpose == "structured"
+
+
+def test_without_a_model_the_document_is_written_without_a_structured_view() -> None:
+    world = World().knows("New.")
+    world.editor.script = [append()]
+    world.executor._structured = None
+    run = refresh(world, page(trigger=WITH_SCHEMA))
+    assert text_of(run) == TEXT + "- Sixteen arches.\n"
+    assert (run.record.warnings, run.record.structured_output) == ((NO_EXTRACTOR,), None)
+
+
+def test_an_unexpected_error_of_the_structured_view_is_a_failed_run(caplog: pytest.LogCaptureFixture) -> None:
+    world = World().knows("New.")
+    world.editor.script = [append()]
+    world.structured.script = [ZeroDivisionError("bug")]
+    run = refresh(world, page(trigger=WITH_SCHEMA))
+    assert run.result == StructuredOutputFailed("ZeroDivisionError: bug")
+    assert [each.purpose for each in run.record.calls] == ["delta_edit"]
+    assert f"{BANK}/" in caplog.text
 
 
 def test_a_text_that_stays_keeps_its_structured_view_and_costs_no_call() -> None:

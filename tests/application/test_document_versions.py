@@ -74,6 +74,20 @@ def test_a_fact_that_never_was_evidence_is_told_without_text() -> None:
     assert facts_of(blame) == [(1, None, False)]
 
 
+def test_what_was_told_of_a_fact_later_is_not_known_before() -> None:
+    world = World().has_a_model(resting_on(1, cites=()), resting_on(1))
+    assert facts_of(versions(world).blame(BANK, MODEL, 2)) == [(1, None, False)]
+    assert facts_of(versions(world).blame(BANK, MODEL)) == [(1, "Fact 1 about the bridge.", False)]
+    facts = versions(world).compare(BANK, MODEL, 1, 2).facts
+    assert facts.get(fact_id(1)) is None
+
+
+def test_only_what_changed_after_the_first_version_is_told() -> None:
+    world = World().has_a_model(written(TEXT), written("Second.\n"), written("Third.\n"))
+    assert [change.version for change in versions(world).compare(BANK, MODEL, 2, 4).changes] == [3, 4]
+    assert [change.version for change in versions(world).compare(BANK, MODEL, 4, 2).changes] == [3, 4]
+
+
 def test_a_fact_is_told_as_it_was_cited_and_not_as_a_later_version_says() -> None:
     newer = evidence(1, version=2, position=9, text="Finished in 1403.")
     world = World().has_a_model(resting_on(1), resting_on(1, cites=(newer,)))

@@ -32,7 +32,7 @@ from domain.document import (
 from domain.editing import EditRequest, Proposal, ProposedEdit, RefusedEdit
 from domain.event import Event
 from domain.memory import estimated_tokens
-from domain.mental_model.commands import ChangeMentalModel, RecordRefresh
+from domain.mental_model.commands import ChangeMentalModel, RecordRefresh, RevertContent
 from domain.mental_model.decider import decide
 from domain.mental_model.events import ContentPreservedNoNewFacts, ContentUnchanged, ContentWritten
 from domain.mental_model.record import RefreshRecord
@@ -213,7 +213,7 @@ class Soak:
         assert isinstance(self.state, MentalModel)
         return self.state
 
-    def do(self, command: ChangeMentalModel | RecordRefresh) -> None:
+    def do(self, command: ChangeMentalModel | RecordRefresh | RevertContent) -> None:
         decided = decide(command, self.state)
         assert not isinstance(decided, Refusal)
         for event in decided:

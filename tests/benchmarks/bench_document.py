@@ -70,13 +70,15 @@ def rows() -> list[Row]:
     parser = MarkdownIt("commonmark").enable("table")
     parser.core.ruler.enableOnly(["normalize", "block"])
     operations = operations_on(document)
-    bare, reading, round_trip, rewrite, words, edit = medians_ms(
+    unreadable = [AppendBlock(section_id=section.id, text="    code") for section in document.sections]
+    bare, reading, round_trip, rewrite, words, edit, refuse = medians_ms(
         lambda: parser.parse(text),
         lambda: parse(text),
         lambda: parse(text).render(),
         lambda: parse(text, previous=document),
         lambda: plain_text(document),
         lambda: apply(document, operations),
+        lambda: apply(document, unreadable),
     )
     return [
         ("document: parse + render, 100 kB", round_trip, "ms"),
@@ -85,6 +87,7 @@ def rows() -> list[Row]:
         ("document: plain text, 100 kB", words, "ms"),
         (f"document: apply {OPERATIONS} operations, 100 kB", edit, "ms"),
         ("document: the same / parse of the same text", edit / reading, "ratio"),
+        (f"document: skip {len(unreadable)} operations that would be read differently, 100 kB", refuse, "ms"),
     ]
 
 

@@ -222,8 +222,29 @@ def _llm_rows() -> list[Row]:
         server.finish(server.ask("POST", "/mental-models", body)["operation_id"])
         live = p50_ms(lambda: server.request("GET", "/health/live"))
         figure = p50_ms(lambda: _refresh(server, "m"), runs=30)
+        delta, waiting = _delta_ms(server, llm)
+        nothing = p50_ms(lambda: _refresh(server, "m"), runs=30)
         server.stop()
     return [
         ("full refresh, instant language model, POST to completed", figure, "ms"),
         ("full refresh, instant language model / baseline", figure / live, "ratio"),
+        ("delta of one new fact, instant language model, POST to completed", delta, "ms"),
+        ("delta of one new fact, the run without its model call", waiting, "ms"),
+        ("delta with nothing new, POST to completed", nothing, "ms"),
     ]
+
+
+def _delta_ms(server: Server, llm: ScriptedLlm) -> tuple[float, float]:
+    """One new fact and one call: from POST to completed, and what the run itself took beside the call."""
+    server.ask("PATCH", "/mental-models/m", {"trigger": {"mode": "delta"}})
+    whole, own = [], []
+    for number in range(30):
+        server.ask("POST", "/memories", {"items": [{"content": sentence(number + 2)}]})
+        asked = len(llm.requests)
+        started = time.perf_counter()
+        _refresh(server, "m")
+        whole.append((time.perf_counter() - started) * 1000)
+        assert len(llm.requests) == asked + 1, "a delta of one fact is one call"
+        record = server.ask("GET", "/mental-models/m/events?detail=full&limit=1000")["items"][-1]["payload"]["record"]
+        own.append(record["duration_ms"] - sum(call["duration_ms"] for call in record["calls"]))
+    return statistics.median(whole), statistics.median(own)

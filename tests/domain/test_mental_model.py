@@ -20,10 +20,12 @@ from domain.mental_model.commands import (
     RecordRefresh,
     RevertContent,
 )
+from domain.mental_model.decider import decide
 from domain.mental_model.events import (
     ContentCleared,
     ContentEdited,
     ContentReverted,
+    ContentWritten,
     MentalModelDeleted,
     MentalModelRenamed,
     RefreshFailedEmptyCandidate,
@@ -51,6 +53,7 @@ from tests.support.examples import (
     citation,
     created,
     evidence,
+    fact_id,
     failed,
     later,
     preserved,
@@ -280,6 +283,43 @@ def test_a_document_is_put_back_to_what_it_said_with_the_ids_and_the_grounds_of_
             evidence=(citation(1),),
         )
     )
+
+
+def test_a_piece_that_was_edited_since_rests_again_on_what_it_did_then() -> None:
+    """Edits keep the id of the piece they give another text."""
+    text = "Stone.\n\nOld.\n\nSand.\n"
+    ids = ids_of(parse(text))
+    stone, old, sand = ids[1:]
+    first = ContentWritten(
+        text=text,
+        sha256=sha256_of(text),
+        ids=ids,
+        pieces=tuple(PieceGrounds(id=each, facts=(fact_id(1),)) for each in (stone, old, sand)),
+        record=refresh_record(evidence=(evidence(1),)),
+    )
+    anew = "Wood.\n\nOld.\n\nSand.\n"
+    second = ContentWritten(
+        text=anew,
+        sha256=sha256_of(anew),
+        ids=ids,
+        pieces=(PieceGrounds(id=stone, facts=(fact_id(2),)), PieceGrounds(id=sand, facts=(fact_id(2),), kept=True)),
+        record=refresh_record(evidence=(evidence(2),)),
+    )
+    then = then_of(created(), first)
+    events = decide(RevertContent(BANK, MODEL, to_version=2, then=then), then_of(created(), first, second))
+    assert isinstance(events, tuple)
+    (reverted,) = events
+    assert isinstance(reverted, ContentReverted)
+    assert reverted.pieces == (
+        PieceGrounds(id=stone, facts=(fact_id(1),)),
+        PieceGrounds(id=sand, facts=(fact_id(1),), kept=True),
+    )
+    outline = {piece.id: piece for piece in then_of(created(), first, second, reverted).outline}
+    assert [(outline[each].version, outline[each].facts) for each in (stone, old, sand)] == [
+        (4, (fact_id(1),)),
+        (2, (fact_id(1),)),
+        (2, (fact_id(1),)),
+    ]
 
 
 def test_a_document_that_says_so_already_is_not_put_back() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from application.command_handler import MENTAL_MODEL
 from domain.digest import sha256_of
+from domain.document import AppendBlock
 from domain.event import Event
 from domain.mental_model.events import (
     ContentCleared,
@@ -25,6 +26,7 @@ from domain.mental_model.events import (
 )
 from domain.mental_model.record import (
     DeltaRecord,
+    Edit,
     Evidence,
     FailureReason,
     PieceGrounds,
@@ -124,6 +126,7 @@ def test_a_delta_run_is_no_full_refresh() -> None:
 def test_a_cleared_document_is_empty_and_answers_no_question() -> None:
     model = folded(created(), written(evidence=(evidence(1),)), ContentCleared())
     assert (model.content, model.evidence, model.answered_query, model.covered) == ("", (), None, 7)
+    assert (model.outline, model.structured_schema_sha256) == ((), None)
 
 
 def test_rs_06_a_failed_refresh_leaves_the_old_question_as_the_answered_one_so_the_retry_is_full() -> None:
@@ -230,6 +233,16 @@ def test_a_piece_no_longer_rests_on_what_was_taken_back() -> None:
     assert folded(created(), before, kept(retraction=TAKEN_BACK)).outline[0].facts == (fact_id(3),)
 
 
+def test_a_piece_that_was_written_anew_no_longer_rests_on_what_was_taken_back_or_went_over() -> None:
+    before = delta("Text.\n", PieceGrounds(id="p", facts=(fact_id(1), fact_id(4))), ids=("p",))
+    relinked = RetractionRecord(
+        fact_ids=(fact_id(1),), applied=True, relinked=(Relink(before=fact_id(4), after=citation(5)),)
+    )
+    anew = PieceGrounds(id="p", facts=(fact_id(1), fact_id(4), fact_id(3)))
+    model = folded(created(), before, delta("Text!\n", anew, ids=("p",), retraction=relinked))
+    assert model.outline[0].facts == (fact_id(5), fact_id(3))
+
+
 def test_a_piece_comes_from_the_write_that_wrote_it() -> None:
     first = delta("A.\n\nB.\n", PieceGrounds(id="a", facts=(fact_id(1),)), PieceGrounds(id="b"), ids=("s", "a", "b"))
     second = delta(
@@ -255,17 +268,29 @@ def test_facts_that_are_pending_are_known_until_a_finished_run_read_them() -> No
     assert folded(created(), written(), waiting, delta("Read.\n")).pending == ()
 
 
+def test_a_late_run_with_an_older_snapshot_loses_nothing_that_is_pending() -> None:
+    """Of what the newer run left pending, the older one did not see all."""
+    stone = ResolvedScope(scope=Scope(tags=("stone",), tags_match="all_strict"))
+    newer_run = kept(window=window(20), pending=(8, 15))
+    late = kept(window=window(12), pending=(3,), scope=stone)
+    model = folded(created(), written(), newer_run, late)
+    assert (model.covered, model.pending, model.covered_scope) == (20, (3, 8, 15), Scope())
+
+
 def test_do_10_deltas_that_fail_in_a_row_are_counted() -> None:
     failing = (created(), written(), not_applied(), not_applied("delta_ops_all_skipped"))
     model = folded(*failing)
     assert (model.delta_failures, model.delta_failure) == (2, "delta_ops_all_skipped")
     assert folded(*failing, not_applied(transient=True)) == model
+    assert folded(*failing, not_applied("unexpected_error")).delta_failures == 2
     for success in (unchanged(), preserved(), ContentCleared(), edited("By hand.\n")):
         assert folded(*failing, success).delta_failures == 0
 
 
-def sized(tokens: int) -> ContentWritten:
-    record = DeltaRecord(baseline_sha256="", document_tokens=tokens, document_budget=100)
+def sized(tokens: int, **edit: Any) -> ContentWritten:
+    fields: dict[str, Any] = {"edit_pass": "edit", "operation": AppendBlock(section_id="s", text="More."), **edit}
+    edits = (Edit(**fields),)
+    record = DeltaRecord(baseline_sha256="", edits=edits, document_tokens=tokens, document_budget=100)
     return delta(f"{tokens}\n", delta=record)
 
 
@@ -275,6 +300,16 @@ def test_tk_02_a_document_far_over_its_budget_has_outgrown_it() -> None:
     assert folded(created(), sized(151), kept()).outgrown_tokens == 151
     assert folded(created(), sized(151), sized(100)).outgrown_tokens is None
     assert folded(created(), sized(151), written()).outgrown_tokens is None
+    assert folded(created(), sized(151), edited("By hand.\n")).outgrown_tokens is None
+    assert folded(created(), sized(151), ContentCleared()).outgrown_tokens is None
+
+
+def test_a_document_that_no_delta_tried_to_shorten_has_not_outgrown_its_budget() -> None:
+    assert folded(created(), sized(151, skipped="block text is empty")).outgrown_tokens is None
+    assert folded(created(), sized(151, edit_pass="blame")).outgrown_tokens is None
+    untried = DeltaRecord(baseline_sha256="", document_tokens=151, document_budget=100)
+    assert folded(created(), unchanged(effective_mode="delta", delta=untried)).outgrown_tokens is None
+    assert folded(created(), sized(151), unchanged(effective_mode="delta", delta=untried)).outgrown_tokens == 151
 
 
 def test_a_structured_view_is_known_by_the_schema_it_was_read_out_by() -> None:

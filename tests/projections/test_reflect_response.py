@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from domain.document.operations import AppendBlock
+from domain.document import AppendBlock
 from domain.event import Event
 from domain.mental_model.events import (
     ContentCleared,

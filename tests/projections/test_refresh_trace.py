@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from domain.document.operations import AddSection, AppendBlock, ReplaceSectionBlocks
+from domain.document import AddSection, AppendBlock, ReplaceSectionBlocks
 from domain.mental_model.events import RefreshFailedDeltaNotApplied
 from domain.mental_model.record import (
     Citation,

@@ -18,7 +18,7 @@ from domain.bank import (
     MissionsChanged,
 )
 from domain.digest import sha256_of
-from domain.document.operations import (
+from domain.document import (
     AddSection,
     AppendBlock,
     AppendItem,

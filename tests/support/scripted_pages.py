@@ -114,6 +114,15 @@ class Page:
         trigger = {"mode": "delta", **fields.pop("trigger", {})}
         self.bank.model("page", content=content, trigger=trigger, **fields)
 
+    def is_written(self, content: str) -> None:
+        """The page as a full refresh, asked for once, writes it to the byte; later ones are deltas."""
+        self.says("A draft of it.\n")  # or the same text again would still be what a person wrote
+        self.learns()
+        section = {"heading": "", "level": 2, "blocks": [content.removesuffix("\n")]}
+        answer = {"document": {"sections": [section]}, "answer_found": True, "memory_ids": ["f1"]}
+        self.refreshes(recalls(), script.tool_call("done", answer), mode="full")
+        assert self.content == content
+
     def lists_all(self, **fields: Any) -> None:
         """The page as a full refresh first writes it: a list of what the bank knows; later ones are deltas."""
         self.llm.script(recalls(), lists_what_it_found)

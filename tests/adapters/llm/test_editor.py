@@ -12,7 +12,7 @@ import pytest
 from adapters.llm.editor import LlmDocumentEditor
 from adapters.llm.endpoint import Endpoint
 from application.ports import MindFailed
-from domain.document.operations import AddSection, AppendBlock, AppendItem, InsertBlock, Operation, RenameSection
+from domain.document import AddSection, AppendBlock, AppendItem, InsertBlock, Operation, RenameSection
 from domain.editing import Correction, EditRequest, NewFact, Proposal, RetractedFact
 from tests.adapters.llm.edit_requests import edit_request, ids_by_text
 from tests.adapters.llm.found_facts import fact

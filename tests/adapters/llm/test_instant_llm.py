@@ -7,7 +7,7 @@ import pytest
 from adapters.llm.editor import LlmDocumentEditor
 from adapters.llm.endpoint import Endpoint
 from adapters.llm.structured import LlmStructuredExtractor
-from domain.document.operations import AddSection, ReplaceBlock
+from domain.document import AddSection, ReplaceBlock
 from tests.adapters.llm.edit_requests import PAGE, edit_request, ids_by_text
 from tests.adapters.llm.test_structured import SCHEMA
 from tests.support.instant_llm import instant

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adapters.llm.numbered_document import LARGEST_BLOCK, numbered
-from domain.document import parse
-from domain.document.operations import (
+from domain.document import (
     AppendItem,
     InsertBlock,
     Operation,
@@ -16,6 +15,7 @@ from domain.document.operations import (
     ReplaceBlock,
     ReplaceItem,
     ReplaceSectionBlocks,
+    parse,
 )
 from domain.memory import estimated_tokens
 from tests.adapters.llm.edit_requests import PAGE, ids_by_text

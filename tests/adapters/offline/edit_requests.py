@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from uuid import UUID
 
 from adapters.offline.editor import OfflineDocumentEditor
-from domain.document import Document, Item, parse
-from domain.document.operations import Operation
+from domain.document import Document, Item, Operation, parse
 from domain.editing import EditRequest, Grounds, NewFact, ProposedEdit, RetractedFact, Task
 from domain.memory import Fact, estimated_tokens
 from tests.adapters.offline.facts_of import SAID

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.offline.documents import extract_document
-from domain.document import Document, parse
-from domain.document.applying import AppliedOperation, apply
+from domain.document import AppliedOperation, Document, apply, parse
 from domain.editing import EditRequest, Grounds, NewFact, RetractedFact
 from domain.memory import Fact
 from tests.adapters.offline.edit_requests import items, proposed, request, uuids

@@ -6,8 +6,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.document import parse
-from domain.document.operations import Operation, RemoveBlock, RemoveItem
+from domain.document import Operation, RemoveBlock, RemoveItem, parse
 from domain.editing import EditRequest, Grounds
 from domain.memory import estimated_tokens
 from tests.adapters.offline.edit_requests import block_id, item_id, items, proposed, request, uuids

@@ -7,8 +7,7 @@ import pytest
 
 from adapters.offline.documents import extract_document
 from adapters.offline.editor import OfflineDocumentEditor
-from domain.document import parse
-from domain.document.operations import (
+from domain.document import (
     AddSection,
     AppendBlock,
     AppendItem,
@@ -16,6 +15,7 @@ from domain.document.operations import (
     RemoveItem,
     ReplaceBlock,
     ReplaceItem,
+    parse,
 )
 from domain.editing import Correction, NewFact
 from tests.adapters.offline.edit_requests import block_id, item_id, operations, proposed, request, uuids

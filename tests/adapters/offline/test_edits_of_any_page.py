@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.offline.sameness import bare
-from domain.document import parse
-from domain.document.operations import AddSection, AppendBlock, AppendItem, InsertItem, RemoveItem, ReplaceItem
+from domain.document import AddSection, AppendBlock, AppendItem, InsertItem, RemoveItem, ReplaceItem, parse
 from domain.editing import NewFact, ProposedEdit
 from domain.memory import Fact
 from tests.adapters.offline.edit_requests import proposed, request

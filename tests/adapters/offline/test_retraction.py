@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from domain.document.operations import Operation, RemoveBlock, RemoveItem
+from domain.document import Operation, RemoveBlock, RemoveItem
 from domain.editing import RetractedFact
 from domain.memory import Fact
 from tests.adapters.offline.edit_requests import block_id, item_id, proposed, request, uuids

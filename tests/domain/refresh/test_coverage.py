@@ -34,6 +34,9 @@ def edit(*facts: int, skipped: str | None = None) -> Edit:
     )
 
 
+NO_OPERATION = Edit(edit_pass="edit", raw='{"op":"move_block"}', skipped="op: unknown")
+
+
 def query(**fields: Any) -> UnreadQuery:
     return UnreadQuery(**{"bank_id": BANK, "scope": Scope(), "after": 0, "upto": 9, **fields})
 
@@ -77,6 +80,8 @@ def test_a_window_is_what_the_document_has_not_been_through(fields: dict[str, An
         ([edit(1, skipped="unknown block_id: b1")], "pending"),
         ([edit(1, skipped="unknown block_id: b1"), edit(1)], "integrated"),
         ([edit(1), edit(1, skipped="block text is empty")], "integrated"),
+        ([NO_OPERATION], "pending"),
+        ([NO_OPERATION, edit(1)], "integrated"),
     ],
     ids=[
         "no edit at all",
@@ -86,6 +91,8 @@ def test_a_window_is_what_the_document_has_not_been_through(fields: dict[str, An
         "only an edit that was skipped",
         "an edit that was mended",
         "an edit beside one that was skipped",
+        "an entry that was no operation: it may have been for any fact",
+        "an edit beside an entry that was no operation",
     ],
 )
 def test_a_fact_is_in_the_text_or_irrelevant_or_pending(edits: list[Edit], verdict: Verdict) -> None:
@@ -113,7 +120,8 @@ def test_pages_hold_every_fact_once_and_in_order(sizes: list[int], room: int) ->
 
 
 def test_facts_that_seem_irrelevant_wait_while_they_are_few() -> None:
-    one = fact(1, "x" * 400)
-    few = MOST_SET_ASIDE // prompt_tokens(one)
+    one = fact(1, "x" * 304)
+    few, rest = divmod(MOST_SET_ASIDE, prompt_tokens(one))
+    assert rest == 0
     assert may_wait([one] * few)
     assert not may_wait([one] * (few + 1))

@@ -22,7 +22,7 @@ from domain.document import (
     parse,
 )
 from domain.editing import ProposedEdit, RefusedEdit
-from domain.refresh.editing import ADDS, ALL_SKIPPED, JUST_WRITTEN, again, all_skipped, carry_out
+from domain.refresh.editing import ADDS, ALL_SKIPPED, JUST_WRITTEN, again, all_skipped, carry_out, not_done
 from tests.support.examples import fact_id
 
 TEXT = "# Bridge\n\nBegun in 1357.\n\n- Stone.\n- Sixteen arches.\n"
@@ -93,6 +93,19 @@ def test_do_02_what_could_not_be_applied_is_told_with_every_reason_once() -> Non
     assert all_skipped(carried.edits) == ALL_SKIPPED.format(count=3, reasons=reasons)
 
 
+def test_what_an_operation_gave_an_id_or_continued_is_recorded() -> None:
+    more = [AddSection(heading="Tower"), AppendBlock(section_id=SECTION.id, text="- Statues.")]
+    added, continued = carry_out(DOCUMENT, proposed(*more), "edit").edits
+    assert (added.assigned_id, added.wrote) == ("tower", ("tower",))
+    assert continued.merged_into_block_id == LIST.id
+
+
+def test_new_pieces_get_no_id_that_is_reserved() -> None:
+    (usual,) = carry_out(DOCUMENT, proposed(GOOD), "edit").edits[0].wrote
+    (other,) = carry_out(DOCUMENT, proposed(GOOD), "edit", reserved=[usual]).edits[0].wrote
+    assert other != usual
+
+
 # --- shortening -------------------------------------------------------------------------------------------------------
 
 
@@ -129,6 +142,16 @@ def test_tk_02_shortening_never_loses_what_this_refresh_wrote(operation: Operati
     assert carried.document == DOCUMENT
 
 
+def test_shortening_never_loses_it_by_an_edit_that_only_another_was_in_the_way_of() -> None:
+    operations = [
+        ReplaceBlock(section_id=SECTION.id, block_id=LIST.id, text="Gone."),
+        RemoveItem(block_id=LIST.id, item_id=STONE.id),
+    ]
+    carried = carry_out(DOCUMENT, proposed(*operations), "compaction", protected={STONE.id})
+    assert [edit.skipped for edit in carried.edits] == [JUST_WRITTEN, JUST_WRITTEN]
+    assert carried.document == DOCUMENT
+
+
 def test_shortening_may_touch_all_else() -> None:
     operations = [
         RemoveItem(block_id=LIST.id, item_id=ARCHES.id),
@@ -147,6 +170,32 @@ def test_what_is_protected_from_shortening_is_no_obstacle_to_an_edit() -> None:
     assert carried.applied
 
 
+@pytest.mark.parametrize(
+    ("edits", "done"),
+    [
+        ([], True),
+        ([ProposedEdit(GOOD, (ONE,))], True),
+        ([ProposedEdit(WRONG_PLACE, (ONE,)), ProposedEdit(GOOD, (ONE,))], True),
+        ([ProposedEdit(WRONG_PLACE), ProposedEdit(GOOD, (ONE,))], True),
+        ([ProposedEdit(WRONG_PLACE, (ONE, fact_id(2))), ProposedEdit(GOOD, (ONE,))], False),
+        ([ProposedEdit(WRONG_PLACE, (ONE,))], False),
+        ([ProposedEdit(WRONG_PLACE)], False),
+    ],
+    ids=[
+        "no edits",
+        "one that was applied",
+        "one that was skipped beside one for the same fact",
+        "one for no fact beside one that was applied",
+        "one that was skipped beside one for another fact",
+        "one that was skipped",
+        "one for no fact that was skipped",
+    ],
+)
+def test_what_is_done_is_what_some_edit_did(edits: list[ProposedEdit], done: bool) -> None:
+    told = not_done(carry_out(DOCUMENT, edits, "retraction").edits)
+    assert told == (None if done else ALL_SKIPPED.format(count=1, reasons="unknown section_id: nowhere"))
+
+
 # --- on another text --------------------------------------------------------------------------------------------------
 
 
@@ -157,3 +206,14 @@ def test_edits_are_carried_out_again_on_another_document_by_id() -> None:
     assert document.render() == TEXT + "- Statues.\n\nWritten meanwhile.\n"
     assert [edit.skipped for edit in edits] == [None, "block text is empty", "op: missing"]
     assert again(parse("Something else.\n"), recorded)[1][0].skipped == f"unknown block_id: {LIST.id}"
+
+
+def test_what_was_not_done_before_is_not_done_on_another_document_either() -> None:
+    shortening = proposed(
+        RemoveItem(block_id=LIST.id, item_id=STONE.id), RemoveItem(block_id=LIST.id, item_id=ARCHES.id)
+    )
+    recorded = carry_out(DOCUMENT, shortening, "compaction", protected={STONE.id}).edits
+    longer = parse(TEXT + "\nWritten meanwhile.\n", DOCUMENT)
+    document, edits = again(longer, recorded)
+    assert document.render() == "# Bridge\n\nBegun in 1357.\n\n- Stone.\n\nWritten meanwhile.\n"
+    assert [edit.skipped for edit in edits] == [JUST_WRITTEN, None]

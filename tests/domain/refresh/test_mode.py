@@ -25,6 +25,7 @@ OTHER_QUERY = Mode("delta", "full", "source_query_changed")
         ("delta", "", "Q", "Q", NO_BASELINE),
         ("delta", "", "Old", "Q", NO_BASELINE),
         ("delta", " \u200b\n", "Q", "Q", NO_BASELINE),
+        ("delta", "Generating content...", "Q", "Q", NO_BASELINE),
         ("delta", "Text.", "Old", "Q", OTHER_QUERY),
         ("delta", "Text.", "q", "Q", OTHER_QUERY),
         ("delta", "Text.", "", "Q", OTHER_QUERY),
@@ -40,6 +41,7 @@ OTHER_QUERY = Mode("delta", "full", "source_query_changed")
         "delta of an emptied document",
         "no document weighs more than another question",
         "delta of a document in which nothing is seen",
+        "delta of a text that only stands for a document",
         "rs-07 delta of a document that answers another question",
         "a question in other letters is another question",
         "an empty question was another question",
@@ -70,8 +72,10 @@ def test_tk_02_a_document_that_outgrew_its_budget_is_written_anew() -> None:
     assert present(outgrown_tokens=500, max_tokens=300) == Mode("delta", "full", None, (told,))
 
 
-def test_a_document_written_by_hand_is_never_written_anew_for_its_size() -> None:
+def test_what_a_person_wrote_is_written_anew_for_neither_size_nor_failures() -> None:
     assert present(outgrown_tokens=500, max_tokens=300, written_by_hand=True) == DELTA
+    failing = {"delta_failures": 9, "delta_failure": "delta_ops_failed"}
+    assert present(**failing, written_by_hand=True) == DELTA
 
 
 def test_another_question_is_told_before_failures_and_size() -> None:

@@ -11,15 +11,19 @@ from hypothesis import strategies as st
 
 from domain.digest import sha256_of
 from domain.document import (
+    AddSection,
     AppendBlock,
     AppendItem,
     RemoveBlock,
+    RemoveSection,
+    RenameSection,
     ReplaceBlock,
     identified,
     ids_of,
     parse,
 )
 from domain.editing import ProposedEdit
+from domain.memory import estimated_tokens
 from domain.mental_model.events import (
     ContentPreservedNoNewFacts,
     ContentUnchanged,
@@ -31,7 +35,17 @@ from domain.mental_model.events import (
     RefreshOutcome,
 )
 from domain.mental_model.outline import Piece
-from domain.mental_model.record import DeltaRecord, Edit, EditPass, FactCount, FailureReason, PieceGrounds
+from domain.mental_model.record import (
+    DeltaRecord,
+    Edit,
+    EditPass,
+    FactCount,
+    FactReading,
+    FailureReason,
+    PieceGrounds,
+    RetractionRecord,
+    Verdict,
+)
 from domain.mental_model.state import MentalModel
 from domain.reflection import Mention
 from domain.refresh import (
@@ -48,8 +62,11 @@ from domain.refresh import (
     failure_of,
     outcome_name,
 )
+from domain.refresh.coverage import pending_of
 from domain.refresh.editing import carry_out
 from domain.refresh.outcome import EMPTIED, EMPTY_CANDIDATE, GROUNDLESS, GUARDS, LOST_GROUNDING, SHRANK
+from domain.refresh.present import CLEARED_MEANWHILE, REBASED
+from domain.refresh.retraction import RETRACTION_FAILED
 from tests.support.examples import (
     NOW,
     evidence,
@@ -154,6 +171,15 @@ def test_rs_04_an_answer_that_rests_on_nothing_read_never_replaces_what_rests_on
     grounded = mental_model(content="Stone.\n", evidence=(evidence(),))
     assert failure_of(decide_outcome(run, grounded)) == ("no_answer", GROUNDLESS, False)
     assert isinstance(decide_outcome(run, mental_model(content="Stone.\n")), ContentWritten)
+    emptied = decide_outcome(run, mental_model(content="", evidence=(evidence(),)))
+    assert isinstance(emptied, ContentWritten)
+    assert emptied.record.warnings == ()
+
+
+def test_what_a_person_should_know_of_a_rewrite_comes_after_what_the_run_told() -> None:
+    run = RefreshRun(refresh_record(retrieved=READ, warnings=("told",)), Candidate("Wood.\n"))
+    outcome = decide_outcome(run, mental_model(content="Stone.\n", evidence=(evidence(),)))
+    assert outcome.record.warnings == ("told", LOST_GROUNDING.format(before=1))
 
 
 def test_a_rewrite_that_lost_its_grounding_says_so() -> None:
@@ -222,9 +248,26 @@ def test_do_06_edits_that_came_to_the_same_text_are_unchanged() -> None:
     assert isinstance(decide_outcome(edited(same), page()), ContentUnchanged)
 
 
-def test_edits_never_leave_a_page_of_headings() -> None:
-    outcome = decide_outcome(edited(*NOTHING_LEFT), page())
+def test_edits_that_changed_only_the_space_around_the_text_are_written() -> None:
+    run = edited()
+    assert isinstance(
+        decide_outcome(RefreshRun(run.record, Edited(PAGE + "\n", ids_of(DOCUMENT))), page()), ContentWritten
+    )
+
+
+@pytest.mark.parametrize("edit_pass", ["edit", "compaction"])
+def test_edits_never_leave_a_page_of_headings(edit_pass: EditPass) -> None:
+    outcome = decide_outcome(edited(*NOTHING_LEFT, edit_pass=edit_pass), page())
     assert failure_of(outcome) == ("delta_not_applied", EMPTIED, False)
+
+
+def test_edits_may_leave_headings_of_what_was_only_headings() -> None:
+    text = "# Bridge\n\n## Arches\n"
+    arches = parse(text).sections[1]
+    run = edited(ProposedEdit(RemoveSection(section_id=arches.id), (fact_id(1),)), text=text)
+    outcome = decide_outcome(run, mental_model(content=text))
+    assert isinstance(outcome, ContentWritten)
+    assert outcome.text.strip() == "# Bridge"
 
 
 @pytest.mark.parametrize("edit_pass", ["blame", "retraction"])
@@ -243,13 +286,117 @@ def test_edits_for_a_text_that_changed_meanwhile_are_carried_out_on_the_present_
     assert outcome.text == "# Bridge\n\nBegun in 1357.\n\n- Stone.\n- Sixteen arches.\n\nWritten meanwhile.\n"
     assert outcome.record.delta is not None
     assert outcome.record.delta.baseline_sha256 == sha256_of(by_hand)
+    assert outcome.record.warnings == ()
 
 
-def test_edits_for_a_text_that_is_gone_change_nothing() -> None:
-    outcome = decide_outcome(edited(APPENDED), mental_model(content=""))
+def test_edits_for_pieces_that_are_gone_change_nothing() -> None:
+    outcome = decide_outcome(edited(APPENDED), mental_model(content="By hand.\n"))
     assert isinstance(outcome, RefreshFailedDeltaNotApplied)
     assert outcome.failure_reason == "delta_ops_all_skipped"
     assert [edit.skipped for edit in edits_of(outcome)] == [f"unknown block_id: {LIST.id}"]
+
+
+ADDED = ProposedEdit(AddSection(heading="News", blocks=("Closed today.",)), (fact_id(3),))
+
+
+@pytest.mark.parametrize("run", [(APPENDED,), (ADDED,), ()], ids=["an edit", "one that needs no text", "no edits"])
+def test_a_document_that_was_cleared_meanwhile_is_not_begun_with_edits_for_the_old_one(
+    run: tuple[ProposedEdit, ...],
+) -> None:
+    """It will be written anew from all facts, not only from those of one window."""
+    outcome = decide_outcome(edited(*run), mental_model(content=""))
+    assert failure_of(outcome) == ("delta_not_applied", CLEARED_MEANWHILE, True)
+
+
+def with_readings(run: RefreshRun, *readings: FactReading, unread: tuple[int, ...] = (), **changes: Any) -> RefreshRun:
+    assert run.record.delta is not None
+    record = run.record.model_copy(
+        update={
+            "delta": run.record.delta.model_copy(update={"readings": readings}),
+            "evidence": tuple(evidence(each.position) for each in readings if each.verdict == "integrated"),
+            "pending": (*pending_of(readings), *unread),
+            "unread": len(unread),
+            **changes,
+        }
+    )
+    return RefreshRun(record, run.result)
+
+
+SHORTER = ProposedEdit(RenameSection(section_id=SECTION.id, new_heading="Bridge"), (fact_id(4),))
+
+
+def with_sizes(run: RefreshRun, more: tuple[Edit, ...]) -> RefreshRun:
+    """A run that shortened the page too."""
+    delta = run.record.delta
+    assert delta is not None
+    sized = delta.model_copy(update={"edits": (*delta.edits, *more), "document_tokens": 9999, "document_budget": 100})
+    return RefreshRun(run.record.model_copy(update={"delta": sized}), run.result)
+
+
+def read(number: int, verdict: Verdict) -> FactReading:
+    return FactReading(fact_id=fact_id(number), version=1, position=number, verdict=verdict)
+
+
+def rewritten_by_hand(text: str) -> MentalModel:
+    """The page with another text that somebody wrote meanwhile."""
+    present = parse(text, DOCUMENT)
+    return mental_model(
+        content=text, outline=tuple(Piece(id=each, version=3, written_at=NOW) for each in ids_of(present))
+    )
+
+
+def test_facts_whose_edits_do_not_fit_the_present_text_stay_pending_and_are_no_evidence() -> None:
+    """The paragraph was rewritten by hand meanwhile, the list was not."""
+    run = with_readings(
+        with_sizes(edited(APPENDED, REPLACED), carry_out(DOCUMENT, [SHORTER], "compaction").edits),
+        read(3, "integrated"),
+        read(4, "integrated"),
+        read(5, "irrelevant"),
+        unread=(9,),
+    )
+    outcome = decide_outcome(run, rewritten_by_hand(PAGE.replace("Begun in 1357.", "By hand.")))
+    assert isinstance(outcome, ContentWritten)
+    assert outcome.text == "# Bridge\n\nBy hand.\n\n- Stone.\n- Sixteen arches.\n"
+    assert outcome.record.delta is not None
+    assert outcome.record.delta.readings == (read(3, "integrated"), read(4, "pending"), read(5, "irrelevant"))
+    assert (outcome.record.pending, outcome.record.unread) == ((4, 9), 1)
+    assert [each.position for each in outcome.record.evidence] == [3]
+    assert outcome.record.delta.document_tokens == estimated_tokens(outcome.text)
+    assert REBASED.format(skipped=1, count=3) in outcome.record.warnings
+
+
+REMOVED = ProposedEdit(RemoveBlock(section_id=SECTION.id, block_id=PROSE.id), (fact_id(1),))
+
+
+@pytest.mark.parametrize(
+    ("present", "before", "after"),
+    [
+        (PAGE + "\nMore.\n", True, True),
+        (PAGE.replace("- Stone.", "Stone."), True, True),
+        (PAGE.replace("1357", "1356"), True, False),
+        (PAGE.replace("1357", "1356"), False, False),
+    ],
+    ids=["nothing is lost", "only another edit is lost", "the removal is lost", "it was not all taken back before"],
+)
+def test_what_could_not_be_taken_back_from_the_present_text_is_tried_again(
+    present: str, before: bool, after: bool
+) -> None:
+    blamed = edited(REMOVED, edit_pass="blame")
+    assert blamed.record.delta is not None
+    both = carry_out(parse(PAGE), [REMOVED, APPENDED], "edit")
+    edits = (blamed.record.delta.edits[0], both.edits[1])
+    record = blamed.record.model_copy(
+        update={
+            "delta": blamed.record.delta.model_copy(update={"edits": edits}),
+            "retraction": RetractionRecord(fact_ids=(fact_id(1),), fact_texts=("Begun.",), applied=before),
+        }
+    )
+    run = RefreshRun(record, Edited(both.document.render(), ids_of(both.document)))
+    outcome = decide_outcome(run, rewritten_by_hand(present))
+    assert isinstance(outcome, ContentWritten)
+    assert outcome.record.retraction is not None
+    assert outcome.record.retraction.applied is after
+    assert (RETRACTION_FAILED in outcome.record.warnings) is (before and not after)
 
 
 def edits_of(outcome: RefreshOutcome) -> tuple[Edit, ...]:
@@ -277,6 +424,15 @@ def test_a_rewrite_keeps_the_ids_of_what_it_kept_and_names_the_facts_of_what_is_
     assert (prose.id, listed.items[0].id) == (PROSE.id, LIST.items[0].id)
     assert PieceGrounds(id=listed.items[1].id, facts=(fact_id(3),)) in outcome.pieces
     assert prose.id not in {piece.id for piece in outcome.pieces}
+
+
+def test_a_rewrite_keeps_ids_that_do_not_come_from_the_text() -> None:
+    """As of a block that an edit gave another text."""
+    ids = tuple("b0000" if piece == PROSE.id else piece for piece in ids_of(DOCUMENT))
+    outline = tuple(Piece(id=piece, version=2, written_at=NOW) for piece in ids)
+    outcome = decided(Candidate(PAGE + "- Sixteen arches.\n"), PAGE, outline=outline)
+    assert isinstance(outcome, ContentWritten)
+    assert outcome.ids[:2] == ids[:2]
 
 
 # --- every run --------------------------------------------------------------------------------------------------------

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from domain.document import RemoveBlock, RemoveItem, parse
+from domain.document import RemoveBlock, RemoveItem, RemoveSection, parse
 from domain.editing import ProposedEdit, RetractedFact
 from domain.memory import Fact, Standing
+from domain.mental_model.evidence import citation_of
 from domain.mental_model.record import Relink
-from domain.refresh.retraction import Retraction, citation_of, left_to_ask, removals, retraction_of
+from domain.refresh.retraction import Retraction, left_to_ask, removals, retraction_of
 from domain.scope import EVERYTHING, Scope
 from tests.support.examples import fact, fact_id
 
@@ -66,6 +67,14 @@ def test_a_fact_that_left_the_scope_is_gone_while_others_stand_in_it() -> None:
     assert retraction_of([left, stands(2, tags=("stone",))], STONE) == GONE
 
 
+def test_a_fact_that_left_the_scope_is_told_as_it_was_cited_or_as_it_is() -> None:
+    stands_there = stands(2, tags=("stone",))
+    told = standing(fact(1, "Begun in 1356."), now=fact(1, "Begun in 1357."))
+    assert retraction_of([told, stands_there], STONE).gone == (RetractedFact(ONE, "Begun in 1356."),)
+    unknown = standing(None, now=fact(1, "Begun in 1357."))
+    assert retraction_of([unknown, stands_there], STONE).gone == (RetractedFact(ONE, "Begun in 1357."),)
+
+
 def test_rs_04_a_scope_in_which_none_of_the_facts_is_takes_nothing_back() -> None:
     left = standing(fact(1), now=fact(1))
     assert retraction_of([left, left], STONE) == Retraction(out_of_scope=True)
@@ -90,9 +99,10 @@ def removed(grounds: Mapping[str, Sequence[UUID]], *gone: UUID) -> list[Proposed
     return list(removals(DOCUMENT, grounds, set(gone)))
 
 
-def asked(grounds: Mapping[str, Sequence[UUID]], *gone: UUID) -> list[UUID]:
+def asked(grounds: Mapping[str, Sequence[UUID]], *gone: UUID, uncited: UUID | None = None) -> list[UUID]:
     facts = [RetractedFact(each, "text") for each in gone]
-    return [each.fact_id for each in left_to_ask(DOCUMENT, grounds, facts)]
+    cited = {*gone, *(each for named in grounds.values() for each in named)} - {uncited}
+    return [each.fact_id for each in left_to_ask(DOCUMENT, grounds, facts, cited)]
 
 
 ALL_KNOWN = {PROSE.id: [ONE], STONES.id: [TWO], ARCHES.id: [THREE], ROW.id: [THREE]}
@@ -124,3 +134,55 @@ def test_what_has_no_grounds_is_asked_about_only_for_facts_without_a_place() -> 
 def test_a_fact_that_no_piece_rests_on_needs_no_asking_when_all_grounds_are_known() -> None:
     assert removed(ALL_KNOWN, fact_id(9)) == []
     assert asked(ALL_KNOWN, fact_id(9)) == []
+
+
+def test_grounds_that_are_no_longer_cited_are_not_known() -> None:
+    """A rewrite that came to the same text on other facts tells not of which of them a piece is."""
+    assert asked(ALL_KNOWN, fact_id(9), uncited=ONE) == [fact_id(9)]
+
+
+def test_a_fact_that_a_heading_rests_on_is_asked_about() -> None:
+    assert asked({**ALL_KNOWN, SECTION.id: [fact_id(9)]}, fact_id(9)) == [fact_id(9)]
+    assert asked({**ALL_KNOWN, SECTION.id: [ONE]}, ONE) == [ONE]
+    assert removed({**ALL_KNOWN, SECTION.id: [ONE]}, ONE)[0].operation == ALL_REMOVED[0]
+
+
+ALL_REMOVED = [
+    RemoveBlock(section_id=SECTION.id, block_id=PROSE.id),
+    RemoveItem(block_id=LIST.id, item_id=STONES.id),
+    RemoveItem(block_id=LIST.id, item_id=ARCHES.id),
+    RemoveItem(block_id=TABLE.id, item_id=ROW.id),
+]
+
+
+def test_a_section_of_which_nothing_is_left_goes_with_its_heading() -> None:
+    grounds = {**ALL_KNOWN, SECTION.id: [ONE, TWO]}
+    assert removed(grounds, ONE, TWO, THREE) == [
+        ProposedEdit(RemoveSection(section_id=SECTION.id), (ONE, TWO, THREE)),
+    ]
+    assert asked(grounds, ONE, TWO, THREE) == []
+
+
+def test_a_heading_that_rests_on_nothing_known_or_on_facts_that_stand_stays() -> None:
+    assert [each.operation for each in removed(ALL_KNOWN, ONE, TWO, THREE)] == ALL_REMOVED
+    mixed = {**ALL_KNOWN, SECTION.id: [ONE, fact_id(9)]}
+    assert [each.operation for each in removed(mixed, ONE, TWO, THREE)] == ALL_REMOVED
+    assert asked(mixed, ONE, TWO, THREE) == [ONE]
+
+
+def test_a_section_that_heads_deeper_ones_is_not_removed() -> None:
+    document = parse("# Bridge\n\nBegun.\n\n## Arches\n\nSixteen.\n\n# Tower\n\nTall.\n")
+    bridge, arches, tower = document.sections
+    grounds = {each: [ONE] for section in (bridge, arches, tower) for each in (section.id, section.blocks[0].id)}
+    del grounds[arches.blocks[0].id]
+    assert [each.operation for each in removals(document, grounds, {ONE})] == [
+        RemoveBlock(section_id=bridge.id, block_id=bridge.blocks[0].id),
+        RemoveSection(section_id=tower.id),
+    ]
+
+
+def test_a_fact_outside_the_scope_that_the_cited_one_went_over_to_stands_in_no_scope() -> None:
+    left = standing(fact(1), now=fact(1))
+    other = Standing(fact_id=TWO, version=1, cited=fact(2), same_text=fact(3, fact(2).text, tags=("stone",)))
+    found = retraction_of([left, other], STONE)
+    assert (found.gone, [each.before for each in found.relinked], found.out_of_scope) == (GONE.gone, [TWO], False)

@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
-from domain.document.draft import Draft, Opening, Piece, with_gap
-from domain.document.fragments import blocks_of_texts
-from domain.document.gaps import text_of
-from domain.document.headings import new_heading, renamed_heading, title_of_text
+from domain.document.edits.block_texts import blocks_of_texts
+from domain.document.edits.draft import Draft, Opening, Piece, with_gap
+from domain.document.edits.gaps import text_of
+from domain.document.edits.heading_texts import new_heading, renamed_heading, title_of_text
+from domain.document.edits.operations import AddSection, MoveSection, RemoveSection, RenameSection
+from domain.document.edits.references import preamble_of, section_anchor, section_named
+from domain.document.edits.splicing import Splice
+from domain.document.edits.unfit import Unfit
 from domain.document.ids import slug
-from domain.document.operations import AddSection, MoveSection, RemoveSection, RenameSection
 from domain.document.parsing import built_block
-from domain.document.references import preamble_of, section_anchor, section_named
-from domain.document.splicing import Splice
-from domain.document.unfit import Unfit
 
 _NO_HEADING = "the section has no heading: it is what precedes the first one"
 

@@ -12,7 +12,7 @@ from domain.document import (
     ids_of,
     parse,
 )
-from tests.domain.document.edits import b, done, edited, i, skipped
+from tests.domain.document.edits.outcomes import b, done, edited, i, skipped
 from tests.domain.document.markdown_texts import blocks_of
 
 TWO = "# A\n\none\n\n# B\n\ntwo\n"
@@ -158,6 +158,12 @@ def test_a_list_before_one_of_its_kind_goes_into_that() -> None:
     assert done(text, insert("- new")).merged_into_block_id == b("- x\n\n- y")
 
 
+def test_a_list_that_comes_before_one_of_its_kind_with_other_blocks_is_one_with_it() -> None:
+    result = done("# A\n\n- x\n", insert("intro\n\n- new"))
+    assert edited("# A\n\n- x\n", insert("intro\n\n- new")) == "# A\n\nintro\n\n- new\n\n- x\n"
+    assert (result.wrote, result.removed) == ((b("intro"), i("- new")), ())
+
+
 def test_a_list_of_another_kind_is_a_block_of_its_own() -> None:
     assert done("# A\n\n- x\n", append("* y")).merged_into_block_id is None
     assert edited("# A\n\n- x\n", append("* y")) == "# A\n\n- x\n\n* y\n"
@@ -181,6 +187,10 @@ def test_replacing_a_block_by_itself_writes_nothing(text: str) -> None:
     assert (result.before, result.after, result.wrote, result.removed) == ("one  \nline", "one  \nline", (), ())
 
 
+def test_an_open_fence_replaced_by_itself_stays_open() -> None:
+    assert edited("# A\n\n```\nopen\n", replace("```\nopen", "\n```\nopen\n")) == "# A\n\n```\nopen\n"
+
+
 def test_a_replaced_list_keeps_the_items_that_did_not_change() -> None:
     old = "*   one\n\n*   two\n    - deep\n\n*   three"
     new = "- one\n- new\n- two\n  - deep"
@@ -195,6 +205,34 @@ def test_a_replaced_numbered_list_gets_the_numbers_given_and_keeps_ids() -> None
     result = done(f"# A\n\n{old}\n", replace(old, "1. new\n2. one\n3. two"))
     assert edited(f"# A\n\n{old}\n", replace(old, "1) new\n2) one\n3) two")) == "# A\n\n1. new\n2. one\n3. two\n"
     assert (result.wrote, result.removed) == ((i("1. new"),), ())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("1.   wide\n\n     more\n2. x", "1. x\n2. wide\n\n   more", "1. x\n2.   wide\n\n     more"),
+        ("1. x\n2.     code", "1.     code\n2. x", "1.     code\n2. x"),
+        ("1.\tx\n\n\t\tcode\n2. y", "1. y\n2.\tx\n\n\t\tcode", "1. y\n2.\tx\n\n\t\tcode"),
+        ("1. x\nlazy\n2. y", "1. y\n2. x\n   lazy", "1. y\n2. x\nlazy"),
+        ("9.\tx\n\n\t\tcode\n10. y", "9. y\n10. x\n\n        code", "9. y\n10. x\n\n        code"),
+        ("9.     code\n10. y", "9. y\n10.     code", "9. y\n10.     code"),
+        ("007. x\n008. y", "1. y\n2. x", "1. y\n2. x"),
+        ("007. x\n008. y", "7. x\n8. y", "007. x\n008. y"),
+        ("-    x\n\n     more", "- x\n\n  more", "-    x\n\n     more"),
+        ("-\n  x\n\n  more", "- x\n\n  more", "-\n  x\n\n  more"),
+        ("- x  \n- y", "- x\n- y", "- x  \n- y"),
+        ("- x\n\n\n- y\n- z", "- y\n- x\n- z", "- y\n- x\n\n\n- z"),
+        ("9.\n   x\n10. y", "9. y\n10. x", "9. y\n10. x"),
+    ],
+)
+def test_an_item_that_says_the_same_keeps_its_bytes_apart_from_its_number(old: str, new: str, expected: str) -> None:
+    result = done(f"{old}\n", replace(old, new, "preamble"))
+    assert (result.after, result.wrote, result.removed) == (expected, (), ())
+
+
+def test_code_in_an_item_is_not_the_same_as_prose() -> None:
+    assert done("-     x\n", replace("-     x", "- x", "preamble")).wrote == (i("- x"),)
+    assert done("-    x\n", replace("-    x", "- x", "preamble")).wrote == ()
 
 
 def test_a_list_of_bullets_may_become_numbered() -> None:

@@ -6,19 +6,19 @@ from typing import Final
 
 from domain.document.carry_over import carry_over
 from domain.document.cuts import BlockCut, SectionCut
-from domain.document.draft import Draft, Piece, SectionPlace, with_gap
-from domain.document.fragments import blocks_of_text, blocks_of_texts
-from domain.document.gaps import LINE_FEED, text_of, with_breaks
-from domain.document.item_edits import items_inserted
-from domain.document.item_texts import is_rows
-from domain.document.itemized import continues
+from domain.document.edits.block_texts import blocks_of_text, blocks_of_texts
+from domain.document.edits.draft import Draft, Piece, SectionPlace, with_gap
+from domain.document.edits.gaps import LINE_FEED, text_of, with_breaks
+from domain.document.edits.item_texts import is_rows
+from domain.document.edits.itemized import continues
+from domain.document.edits.items import items_inserted
+from domain.document.edits.operations import AppendBlock, InsertBlock, RemoveBlock, ReplaceBlock, ReplaceSectionBlocks
+from domain.document.edits.references import BlockPlace, block_named, require_text, section_named
+from domain.document.edits.rewriting import rewritten
+from domain.document.edits.splicing import Splice
+from domain.document.edits.unfit import Unfit
 from domain.document.model import Block, Document, Section
-from domain.document.operations import AppendBlock, InsertBlock, RemoveBlock, ReplaceBlock, ReplaceSectionBlocks
 from domain.document.parsing import built_block
-from domain.document.references import BlockPlace, block_named, require_text, section_named
-from domain.document.rewriting import rewritten
-from domain.document.splicing import Splice
-from domain.document.unfit import Unfit
 
 _BLANK: Final = " \t\n"
 

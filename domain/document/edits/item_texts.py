@@ -7,14 +7,14 @@ outer pipes that the table has. Several items or rows in one text are several.
 from collections.abc import Iterator, Sequence
 from itertools import count
 
-from domain.document.cuts import BlockCut, cut
-from domain.document.fragments import blocks_of_text
-from domain.document.gaps import text_of
-from domain.document.itemized import is_ordered
-from domain.document.markers import Marker, content_of, item_of, marker_of
+from domain.document.cuts import BYTE_ORDER_MARK, BlockCut, cut
+from domain.document.edits.block_texts import blocks_of_text
+from domain.document.edits.gaps import text_of
+from domain.document.edits.itemized import is_ordered
+from domain.document.edits.markers import Marker, content_of, item_of, marker_of, with_marker
+from domain.document.edits.rows import is_delimiter_row, row_like, rows_of
+from domain.document.edits.unfit import Unfit
 from domain.document.model import Block, Item
-from domain.document.rows import is_delimiter_row, row_like, rows_of
-from domain.document.unfit import Unfit
 
 _LARGEST_ORDINAL = 999  # in a list of bullets a larger number is not that of an item: "2024. A good year."
 _NO_LIST = Marker("", None, "-")
@@ -23,11 +23,11 @@ _NO_LIST = Marker("", None, "-")
 def items_of_text(text: str, block: Block, at: int, line_break: str, *, instead: bool = False) -> list[str]:
     """The sources of the items in a text, for this place in a list or table, or instead of the item there. Raises
     Unfit."""
-    if block.kind == "table":
-        return _rows(text, block, at)
-    given = _items(text, block, line_break)
+    given = _rows(text, block, at) if block.kind == "table" else _items(text, block, line_break)
     if not given:
         raise Unfit("item text is empty")
+    if block.kind == "table":
+        return given
     markers = markers_at(block.items, at, instead=instead)
     return [with_marker(item, marker, line_break) for item, marker in zip(given, markers, strict=False)]
 
@@ -51,17 +51,12 @@ def markers_at(items: Sequence[Item], at: int, *, instead: bool = False) -> Iter
     return (first.plus(number * step) for number in count(0 if own else 1))
 
 
-def with_marker(item: str, marker: Marker, line_break: str) -> str:
-    """The item with this marker; as it is, if it has it."""
-    return item if marker_of(item).text == marker.text else item_of(marker, content_of(item), line_break)
-
-
 def _items(text: str, block: Block, line_break: str) -> list[str]:
     """The items in a text, with any marker; none if they say nothing."""
     blocks = blocks_of_text(text, line_break)
     first = blocks[0] if blocks else None
     if first is None or first.kind != "list" or (len(blocks) == 1 and _is_prose(first, block)):
-        content = text_of(blocks)
+        content = text_of(blocks).strip(" \t")
         return [item_of(_NO_LIST, content, line_break)] if content.strip() else []
     if len(blocks) > 1:
         raise Unfit("the text has more than the items of a list")
@@ -86,7 +81,7 @@ def _undoubled(item: str, line_break: str) -> str:
 
 
 def _rows(text: str, block: Block, at: int) -> list[str]:
-    rows = rows_of(text)
+    rows = rows_of(text.removeprefix(BYTE_ORDER_MARK))
     if _has_header(text, rows):
         raise Unfit("the text is a whole table; only rows can be put into one")
     example = block.items[max(at - 1, 0)].source if block.items else rows_of(block.prefix)[0]

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from domain.document.draft import Draft
-from domain.document.gaps import text_of
-from domain.document.item_texts import items_of_text
-from domain.document.itemized import rebuilt, with_items, words_of
-from domain.document.operations import AppendItem, InsertItem, RemoveItem, ReplaceItem
-from domain.document.references import BlockPlace, item_named, itemized_named, require_text
-from domain.document.splicing import Splice
+from domain.document.edits.draft import Draft
+from domain.document.edits.gaps import text_of
+from domain.document.edits.item_texts import items_of_text
+from domain.document.edits.itemized import rebuilt, with_items, words_of
+from domain.document.edits.operations import AppendItem, InsertItem, RemoveItem, ReplaceItem
+from domain.document.edits.references import BlockPlace, item_named, itemized_named, require_text
+from domain.document.edits.splicing import Splice
 
 
 def append_item(draft: Draft, operation: AppendItem) -> Splice:

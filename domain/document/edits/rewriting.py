@@ -5,13 +5,12 @@ from dataclasses import replace
 
 from domain.document.alignment import align
 from domain.document.cuts import BlockCut
+from domain.document.edits.itemized import ITEMIZED, is_ordered, rebuilt, separator_at, with_rows_below, words_of
+from domain.document.edits.markers import marker_of, with_marker
+from domain.document.edits.rows import header_of
 from domain.document.ids import BLOCK_PREFIX, ITEM_PREFIX, Ids, fingerprint
-from domain.document.item_texts import with_marker
-from domain.document.itemized import ITEMIZED, is_ordered, rebuilt, separator_at, with_rows_below, words_of
-from domain.document.markers import marker_of
 from domain.document.model import Block, Item
 from domain.document.parsing import built_block
-from domain.document.rows import header_of
 
 
 def rewritten(block: Block, cuts: Sequence[BlockCut], ids: Ids, line_break: str) -> list[Block]:

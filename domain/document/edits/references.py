@@ -6,11 +6,11 @@ validation"; the reasons for items and for other anchors are in the same spirit.
 
 from typing import NamedTuple
 
-from domain.document.draft import Draft, SectionPlace
+from domain.document.edits.draft import Draft, SectionPlace
+from domain.document.edits.itemized import ITEMIZED
+from domain.document.edits.unfit import Unfit
 from domain.document.ids import slug
-from domain.document.itemized import ITEMIZED
 from domain.document.model import Block
-from domain.document.unfit import Unfit
 
 
 class BlockPlace(NamedTuple):

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from domain.document.draft import Piece
-from domain.document.itemized import ITEMIZED, form_of, words_of
+from domain.document.edits.draft import Piece
+from domain.document.edits.itemized import ITEMIZED, form_of, words_of
 from domain.document.model import Block, Item
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from domain.document.gaps import LINE_FEED, with_breaks
+from domain.document.edits.gaps import LINE_FEED, with_breaks
 
 _PIPE = re.compile(r"(?<!\\)\|")
 _DELIMITER = re.compile(":?-{3,}:?")

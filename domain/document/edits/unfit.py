@@ -3,6 +3,7 @@
 from typing import Final
 
 READ_DIFFERENTLY: Final = "it would change how the text around it is read"
+NOT_VERIFIED: Final = "too many operations here change how the text around them is read: send fewer of them"
 
 
 class Unfit(Exception):

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from domain.document.cuts import BlockCut
+from domain.document.edits.markers import content_of, marker_of
+from domain.document.edits.rows import cells_of, header_of
 from domain.document.ids import ITEM_PREFIX, Ids, fingerprint
-from domain.document.markers import content_of, marker_of
 from domain.document.model import Block, Item
-from domain.document.rows import cells_of, header_of
 
 ITEMIZED: Final = ("list", "table")
 

@@ -1,7 +1,7 @@
 """Applying operations to a document: in order, on ids, never guessing.
 
 Pieces that no operation names keep their bytes; what happens to the gaps beside a change is said in `splicing`, how
-texts are made to fit in `fragments` and `item_texts`, what ids name in `references`.
+texts are made to fit in `block_texts` and `item_texts`, what ids name in `references`.
 
 Sections are flat: an operation on a section means its heading and the blocks up to the next heading of any level, never
 the deeper sections after it.
@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from domain.document import block_edits, item_edits, section_edits
-from domain.document import operations as op
-from domain.document.draft import Draft
-from domain.document.identity import identified, ids_of
+from domain.document.edits import blocks, items, sections
+from domain.document.edits import operations as op
+from domain.document.edits.draft import Draft
+from domain.document.edits.operations import Operation
+from domain.document.edits.splicing import Splice, splice
+from domain.document.edits.unfit import NOT_VERIFIED, READ_DIFFERENTLY, Unfit
+from domain.document.edits.verification import Verification
 from domain.document.model import Document
-from domain.document.operations import Operation
-from domain.document.splicing import Splice, splice
-from domain.document.unfit import READ_DIFFERENTLY, Unfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,35 +65,37 @@ def apply(document: Document, operations: Sequence[Operation], reserved: Iterabl
 
     `reserved` are ids that new pieces must not get, besides those the document has or had in this batch.
 
-    The text of the new document, parsed again, is the new document: its ids are those of `identified`.
+    The text of the new document, parsed again, is the new document: its ids are those of `identified`. Where too many
+    operations would make it something else, some are skipped untried: the time that takes is bounded (`verification`).
     """
     if not operations:
         return Applied(document, ())
-    draft, results = _applied(Draft.of(document, reserved), operations)
+    given = Draft.of(document, reserved)
+    draft, results = _applied(given, operations, Verification(of_everything=False))
+    everything = Verification(of_everything=True)
+    if not everything.passes(given, draft):
+        draft, results = _applied(given, operations, everything)
     return Applied(draft.document(), tuple(results))
 
 
-def _applied(draft: Draft, operations: Sequence[Operation]) -> tuple[Draft, list[Result]]:
+def _applied(draft: Draft, operations: Sequence[Operation], verification: Verification) -> tuple[Draft, list[Result]]:
     """A draft that is read as it was built, and what each operation did to it.
 
     Most batches are read as they were built. One that is not is applied in halves, so that an operation that changes
-    how its surroundings are read is found, and skipped, at the price of a few more parses.
+    how its surroundings are read is found, and skipped, at the price of a few more readings.
     """
+    if verification.is_spent:
+        return draft, [SkippedOperation(operation, NOT_VERIFIED) for operation in operations]
     tried = draft.copy()
     results = [_perform(tried, operation) for operation in operations]
-    if tried.pieces == draft.pieces or _is_read_as_built(tried):
+    if verification.passes(draft, tried):
         return tried, results
     if len(operations) == 1:
         return draft, [SkippedOperation(operations[0], READ_DIFFERENTLY)]
     middle = len(operations) // 2
-    draft, first = _applied(draft, operations[:middle])
-    draft, second = _applied(draft, operations[middle:])
+    draft, first = _applied(draft, operations[:middle], verification)
+    draft, second = _applied(draft, operations[middle:], verification)
     return draft, first + second
-
-
-def _is_read_as_built(draft: Draft) -> bool:
-    document = draft.document()
-    return identified(document.render(), ids_of(document)) == document
 
 
 def _perform(draft: Draft, operation: Operation) -> Result:
@@ -110,28 +112,28 @@ def _perform(draft: Draft, operation: Operation) -> Result:
 def _change(draft: Draft, operation: Operation) -> Splice:
     match operation:
         case op.AppendBlock():
-            return block_edits.append_block(draft, operation)
+            return blocks.append_block(draft, operation)
         case op.InsertBlock():
-            return block_edits.insert_block(draft, operation)
+            return blocks.insert_block(draft, operation)
         case op.ReplaceBlock():
-            return block_edits.replace_block(draft, operation)
+            return blocks.replace_block(draft, operation)
         case op.RemoveBlock():
-            return block_edits.remove_block(draft, operation)
+            return blocks.remove_block(draft, operation)
         case op.AddSection():
-            return section_edits.add_section(draft, operation)
+            return sections.add_section(draft, operation)
         case op.RemoveSection():
-            return section_edits.remove_section(draft, operation)
+            return sections.remove_section(draft, operation)
         case op.ReplaceSectionBlocks():
-            return block_edits.replace_section_blocks(draft, operation)
+            return blocks.replace_section_blocks(draft, operation)
         case op.RenameSection():
-            return section_edits.rename_section(draft, operation)
+            return sections.rename_section(draft, operation)
         case op.MoveSection():
-            return section_edits.move_section(draft, operation)
+            return sections.move_section(draft, operation)
         case op.AppendItem():
-            return item_edits.append_item(draft, operation)
+            return items.append_item(draft, operation)
         case op.InsertItem():
-            return item_edits.insert_item(draft, operation)
+            return items.insert_item(draft, operation)
         case op.ReplaceItem():
-            return item_edits.replace_item(draft, operation)
+            return items.replace_item(draft, operation)
         case op.RemoveItem():
-            return item_edits.remove_item(draft, operation)
+            return items.remove_item(draft, operation)

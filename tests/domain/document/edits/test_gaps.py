@@ -12,7 +12,7 @@ from domain.document import (
     RenameSection,
     ReplaceBlock,
 )
-from tests.domain.document.edits import b, edited
+from tests.domain.document.edits.outcomes import b, edited
 
 
 def append(text: str, section_id: str = "a") -> AppendBlock:
@@ -70,8 +70,27 @@ def test_a_gap_grows_only_where_the_pieces_beside_it_would_be_read_as_one() -> N
     assert edited("# A\none\n# B\n", append("---")) == "# A\none\n\n---\n\n# B\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "old", "new", "expected"),
+    [
+        ("# A\n- # h\n- x\n***\n", "***", "text", "# A\n- # h\n- x\n\ntext\n"),
+        ("# A\none\n> q\n", "> q", "2. x\n1. y", "# A\none\n\n2. x\n1. y\n"),
+        ("# A\none\n> q\n", "> q", "1. x\n2. y", "# A\none\n1. x\n2. y\n"),
+    ],
+)
+def test_of_a_list_the_item_beside_the_gap_decides(text: str, old: str, new: str, expected: str) -> None:
+    assert edited(text, ReplaceBlock(section_id="a", block_id=b(old), text=new)) == expected
+
+
 def test_a_lone_cr_before_a_new_line_feed_still_makes_a_blank_line() -> None:
     assert edited("# A\n\none\r# B\n", append("two\n\nthree")) == "# A\n\none\r\n\ntwo\n\nthree\n\n# B\n"
+
+
+def test_a_gap_does_not_grow_for_a_rule_and_a_heading_that_look_like_front_matter() -> None:
+    text = "# A\n\n---\nk: v\n---\nx\n"
+    assert edited(f"{text}\n# B\n", MoveSection(section_id="b")) == f"# B\n\n{text}"
+    front = "---\nk: v\n---\n# A\n"
+    assert edited(f"{front}\n# B\n", MoveSection(section_id="b")) == "---\nk: v\n---\n# B\n\n# A\n"
 
 
 def test_what_is_removed_goes_with_its_gap_and_its_neighbours_stay_apart() -> None:

@@ -16,7 +16,7 @@ from domain.document import (
     ids_of,
     parse,
 )
-from tests.domain.document.edits import b, edited, i, reasons, skipped
+from tests.domain.document.edits.outcomes import b, edited, i, reasons, skipped
 from tests.domain.document.markdown_texts import titles_of
 
 

@@ -18,7 +18,7 @@ from domain.document import (
     ReplaceItem,
     ReplaceSectionBlocks,
 )
-from tests.domain.document.edits import b, i, skipped
+from tests.domain.document.edits.outcomes import b, i, skipped
 
 TEXT = "intro\n\n# A\n\none\n\n- x\n\n# B\n\n- y\n\n|k|\n|-|\n|v|\n"
 ONE, X, Y = b("one"), b("- x"), b("- y")

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.document import AppendItem, InsertItem, RemoveItem, ReplaceItem
-from tests.domain.document.edits import b, done, edited, i, skipped
+from tests.domain.document.edits.outcomes import b, done, edited, i, skipped
 
 
 def append(text: str, block: str) -> AppendItem:
@@ -45,6 +45,11 @@ def remove(item: str, block: str) -> RemoveItem:
         ("- x", "$& \\1 {0} %s", "- $& \\1 {0} %s"),
         ("- x", "- one\n- two", "- one\n- two"),
         ("- x", "\u3000new", "- \u3000new"),
+        ("- x", "  new  ", "- new"),
+        ("- x", "* [x] ", "- [x] "),
+        ("0. x", "new", "1. new"),
+        ("1001) x\n1002) y", "new", "1003) new"),
+        ("99. x", "- a\n-\tb\n\n\t\tcode", "100. a\n101. b\n\n         code"),
     ],
 )
 def test_an_item_gets_the_marker_and_the_indentation_of_its_list(block: str, text: str, expected: str) -> None:
@@ -149,6 +154,11 @@ def test_a_whole_table_is_no_row(text: str) -> None:
 def test_an_item_that_says_nothing_is_skipped(text: str) -> None:
     assert skipped("- x", append(text, "- x")) == ("item text is empty", False)
     assert skipped("- x", replace("- x", text, "- x")) == ("item text is empty", False)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\ufeff"])
+def test_a_row_that_says_nothing_is_skipped(text: str) -> None:
+    assert skipped("|k|\n|-|\n|a|", append(text, "|k|\n|-|\n|a|")) == ("item text is empty", False)
 
 
 def test_what_is_more_than_items_is_skipped() -> None:

@@ -16,13 +16,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from domain.document.differences import removed, written
-from domain.document.draft import Draft, Piece, with_gap
-from domain.document.fragments import never_ends
-from domain.document.gaps import separating, text_of
-from domain.document.itemized import continues, rebuilt
+from domain.document.edits.block_texts import never_ends
+from domain.document.edits.differences import removed, written
+from domain.document.edits.draft import Draft, Piece, with_gap
+from domain.document.edits.gaps import separating, text_of
+from domain.document.edits.itemized import continues, rebuilt
+from domain.document.edits.unfit import Unfit
 from domain.document.model import Block
-from domain.document.unfit import Unfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,13 @@ def _separated(pieces: Sequence[Piece], line_break: str) -> list[Piece]:
 def _apart(left: Piece, right: Piece, line_break: str) -> Piece:
     if isinstance(left, Block) and never_ends(left):
         raise Unfit(f"block {left.id} before it never ends and would swallow it; replace that block first")
-    gap = separating(left.source, left.gap, right.source, line_break)
+    gap = separating(_part(left, -1), left.gap, _part(right, 0), line_break)
     return left if gap == left.gap else with_gap(left, gap)
+
+
+def _part(piece: Piece, place: int) -> str:
+    """The piece with only its first or last item: what follows or precedes it is read the same, and faster."""
+    return rebuilt(piece, [piece.items[place]]).source if isinstance(piece, Block) and piece.items else piece.source
 
 
 def _lists_joined(pieces: Iterable[Piece], known: set[str | None]) -> list[Piece]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from domain.document.gaps import line_break_of, with_blank_line
-from domain.document.identity import ids_of
+from domain.document.edits.gaps import line_break_of, with_blank_line
 from domain.document.ids import Ids
-from domain.document.model import Block, Document, Heading, Section
+from domain.document.model import Block, Document, Heading, Section, ids_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +57,22 @@ def with_gap(piece: Piece, gap: str) -> Piece:
     return replace(piece, heading=replace(piece.heading, gap=gap))
 
 
+def document_of(pieces: Sequence[Piece]) -> Document:
+    """The document that consists of these pieces; the first is an opening without a heading."""
+    sections: list[tuple[Opening, list[Block]]] = []
+    for piece in pieces:
+        if isinstance(piece, Opening):
+            sections.append((piece, []))
+        else:
+            sections[-1][1].append(piece)
+    present = [
+        Section(opening.id, opening.heading, tuple(blocks))
+        for opening, blocks in sections
+        if opening.id is not None and (opening.heading is not None or blocks)
+    ]
+    return Document(pieces[0].gap, tuple(present))
+
+
 class Draft:
     """Pieces in their order, and how the document ends.
 
@@ -98,21 +113,12 @@ class Draft:
 
     def document(self) -> Document:
         """What the draft says now."""
-        pieces = list(self.pieces)
-        if len(pieces) > 1:
-            pieces[-1] = with_gap(pieces[-1], self.end)
-        sections: list[tuple[Opening, list[Block]]] = []
-        for piece in pieces:
-            if isinstance(piece, Opening):
-                sections.append((piece, []))
-            else:
-                sections[-1][1].append(piece)
-        present = [
-            Section(opening.id, opening.heading, tuple(blocks))
-            for opening, blocks in sections
-            if opening.id is not None and (opening.heading is not None or blocks)
-        ]
-        return Document(pieces[0].gap, tuple(present))
+        return document_of(self.closed())
+
+    def closed(self) -> list[Piece]:
+        """The pieces, the last one with the gap that the document ends with."""
+        *others, last = self.pieces
+        return [*others, with_gap(last, self.end) if others else last]
 
     def sections(self) -> Iterator[SectionPlace]:
         """The sections in order, and before them the preamble, be it empty."""

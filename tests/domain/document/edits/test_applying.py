@@ -29,12 +29,20 @@ from domain.document import (
     ids_of,
     parse,
 )
-from tests.domain.document.edits import b, reasons
+from domain.document.edits.itemized import ITEMIZED, form_of, words_of
+from tests.domain.document.edits.outcomes import b, reasons
 from tests.domain.document.markdown_texts import any_text, blocks_of, markdown_text, unhurried
 
 # --- documents and operations -----------------------------------------------------------------------------------------
 
 PARTS = ["# A", "## B", "Same\n====", "one", "two\nlines", "---", "- x\n- y", "* x\n\n* z", "1. a\n2. b", "    code"]
+PARTS += ["- [ ] a\n- [x] b", "-\tx\n\n\t\tcode", "0. a\n1. b", "999. a\n1000. b", "9.   a\n10.   b", "<!-- a\n\nb -->"]
+PARTS += [
+    "| a \\| b | c |\n|---|:-:|\n| x \\| y | 1 |\n| z |",
+    "> - x\n> - y",
+    "1. - x\n   - y\n2.     z",
+    "[a]:\n/u\n'b'",
+]
 PARTS += ["|h|k|\n|-|-|\n|x|1|\n|y|2|", "```\n# c\n```", "> quote", "<div>\nx\n</div>", "[a]: /u", "- a\n  - b\n- c"]
 NASTY = [
     "",
@@ -167,6 +175,32 @@ def test_what_writes_and_removes_nothing_changes_no_text(drawn: tuple[Document, 
 
 
 @unhurried
+@given(documents_and_operations())
+def test_what_an_operation_wrote_and_removed_is_what_differs(drawn: tuple[Document, list[Operation]]) -> None:
+    document, operations = drawn
+    for operation in operations:
+        applied = apply(document, [operation])
+        before, after = said_by(document), said_by(applied.document)
+        for result in done_by(applied):
+            assert result.wrote == tuple(identity for identity in after if before.get(identity) != after[identity])
+            assert result.removed == tuple(identity for identity in before if identity not in after)
+            assert result.before in document.render()
+            assert result.after in applied.document.render()
+
+
+@unhurried
+@given(documents_and_operations(), st.sampled_from(["new", "> new", "```\nnew\n```"]))
+def test_a_block_appended_and_removed_leaves_all_lines(drawn: tuple[Document, list[Operation]], text: str) -> None:
+    document, _ = drawn
+    for section in document.sections:
+        added = apply(document, [AppendBlock(section_id=section.id, text=text)])
+        for result in done_by(added):
+            removed = apply(added.document, [RemoveBlock(section_id=section.id, block_id=result.wrote[0])])
+            if done_by(removed):
+                assert removed.document.render().split() == document.render().split()
+
+
+@unhurried
 @given(document_text)
 def test_no_operations_change_nothing(text: str) -> None:
     document = parse(text)
@@ -185,6 +219,18 @@ def test_every_block_written_as_it_is_changes_nothing(text: str) -> None:
     applied = apply(document, operations)
     assert applied.document == document
     assert reasons(applied) == [None] * len(operations)
+
+
+def said_by(document: Document) -> dict[str, object]:
+    """What each piece says, by id, in order: headings and blocks their bytes, lists and tables what is no item, items
+    their words."""
+    said: dict[str, object] = {}
+    for section in document.sections:
+        said[section.id] = None if section.heading is None else section.heading.source
+        for block in section.blocks:
+            said[block.id] = (block.kind, form_of(block) if block.kind in ITEMIZED else block.source)
+            said |= {item.id: words_of(block, item.source) for item in block.items}
+    return said
 
 
 def done_by(applied: Applied) -> list[AppliedOperation]:

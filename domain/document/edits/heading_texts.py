@@ -3,8 +3,8 @@
 import re
 
 from domain.document.cuts import cut
+from domain.document.edits.unfit import Unfit
 from domain.document.model import Heading
-from domain.document.unfit import Unfit
 
 _LINE_BREAKS = re.compile("[\r\n]+")
 _LAST_LINE = re.compile("(?:\r\n|\r|\n)[^\r\n]*$")

@@ -3,7 +3,7 @@
 import pytest
 
 from domain.document import AddSection, AppendBlock, MoveSection, RemoveSection, RenameSection, apply, parse
-from tests.domain.document.edits import b, done, edited, i, reasons, skipped
+from tests.domain.document.edits.outcomes import b, done, edited, i, reasons, skipped
 from tests.domain.document.markdown_texts import titles_of
 
 THREE = "# A\n\none\n\n## B\n\ntwo\n\n# C\n\nthree\n"

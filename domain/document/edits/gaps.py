@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from domain.document.cuts import cut
+from domain.document.front_matter import front_matter_length
 
 LINE_FEED: Final = "\n"
 _BLANK_LINE = re.compile("\n[ \t]*\n")
@@ -59,7 +60,8 @@ def _holds_blank_line(gap: str) -> bool:
 
 
 def _reads_apart(left: str, gap: str, right: str) -> bool:
-    leading, sections = cut(left + gap + right)
+    begins_document = not left or front_matter_length(left) > 0
+    leading, sections = cut(left + gap + right, begins_document=begins_document)
     read = [] if left else [leading]
     for section in sections:
         read += [] if section.heading is None else [section.heading.source]

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from domain.document.cuts import BlockCut, SectionCut, cut
-from domain.document.gaps import text_of, with_breaks
-from domain.document.itemized import continues
+from domain.document.edits.gaps import text_of, with_breaks
+from domain.document.edits.itemized import continues
+from domain.document.edits.unfit import READ_DIFFERENTLY, Unfit
 from domain.document.model import Block
-from domain.document.unfit import READ_DIFFERENTLY, Unfit
 
 _FENCE = re.compile(" {0,3}(`{3,}|~{3,})")
 
