@@ -12,13 +12,17 @@ from adapters.clock import RandomIdentities, SystemClock
 from adapters.jobs import JobQueue, JobWorker
 from adapters.postgres.database import Database
 from adapters.postgres.event_log import PostgresEventLog
+from adapters.postgres.kept_replies import PostgresKeptReplies
 from adapters.postgres.memory_store import PostgresMemoryStore
 from adapters.postgres.read_models import ReadModels
 from adapters.postgres.reader import AsyncReader, Reader
 from adapters.postgres.retain_inbox import PostgresRetainInbox
 from adapters.postgres.vector_index import keep_vector_index
+from adapters.scheduling import BROKEN, ReadSchedules, SchedulerLoop, duties
 from adapters.settings import Settings
-from application.background import BackgroundWork, RetryPolicy
+from adapters.worker import Worker
+from application.automation import Automation
+from application.background import BackgroundWork
 from application.banks import Banks
 from application.command_handler import CommandHandler
 from application.delta import DeltaRefresh
@@ -26,22 +30,30 @@ from application.document_versions import DocumentVersions
 from application.dry_run import DryRuns
 from application.memories import Memories
 from application.mental_models import MentalModels
+from application.operations import Operations
 from application.ports import (
     Clock,
     DocumentEditor,
     Embedder,
     FactExtractor,
     Identities,
+    KeptReplies,
     ReflectPolicy,
     StructuredExtractor,
+    Transaction,
 )
 from application.reflect import Reflector
 from application.refresh import RefreshExecutor
+from application.refresh_requests import RefreshRequests
 from application.relevance import RelevanceCheck
-from projections import documents
+from application.retries import RetryPolicy
+from application.scheduler import Scheduler
+from projections import documents, operations, usage
 
 logger = logging.getLogger(__name__)
 
+REPLIES_KEPT = timedelta(days=3)
+"""How long replies of models are kept for operations that never ended; a quota is waited for at most a day."""
 CONNECTIONS_OF_COMMANDS = 16
 """Connections for commands, beside one for each operation that runs at the same time."""
 
@@ -78,6 +90,10 @@ class Service:
     banks: Banks
     memories: Memories
     background: BackgroundWork
+    refresh_requests: RefreshRequests
+    scheduler: Scheduler
+    kept_replies: PostgresKeptReplies
+    operations: Operations
 
     def async_reader(self) -> AsyncReader:
         """A reader for an event loop; open it there."""
@@ -87,8 +103,22 @@ class Service:
         """Builds the vector index beside the running service, now or when a bank has grown enough to need it."""
         keep_vector_index(self.conninfo, lambda: self.embedder.dimensions)
 
-    def worker(self) -> JobWorker:
-        return JobWorker(self.conninfo, self.background.run, concurrency=self.settings.worker_concurrency)
+    def worker(self) -> Worker:
+        """Runs jobs and, in one process of all at a time, the duties of time."""
+        on_time = duties(
+            now=self.clock.now,
+            tick=self.scheduler.tick,
+            reconcile=self.scheduler.reconcile,
+            refresh_tick_seconds=self.settings.refresh_tick_seconds,
+            prune=self._prune,
+        )
+        jobs = JobWorker(self.conninfo, self.background.run, concurrency=self.settings.worker_concurrency)
+        return Worker(jobs, SchedulerLoop(self.conninfo, on_time))
+
+    def _prune(self) -> None:
+        now = self.clock.now()
+        self.operations.prune(now, self.settings.operation_retention_days)
+        self.kept_replies.drop_before(now - REPLIES_KEPT)
 
 
 def build(
@@ -103,10 +133,11 @@ def build(
     """Joins the parts over a database that is reachable and migrated; overrides replace single parts."""
     clock = clock or SystemClock()
     identities = identities or RandomIdentities()
-    minds = minds or make_minds(settings)
     embedder = embedder or make_embedder(settings)
     database = Database(conninfo, max_size=settings.worker_concurrency + CONNECTIONS_OF_COMMANDS)
     database.open()
+    kept = PostgresKeptReplies(database)
+    minds = minds or make_minds(settings, kept, clock)
     log = PostgresEventLog(database, JobQueue().queue_jobs)
     reader = Reader(database)
     memory = PostgresMemoryStore(
@@ -115,8 +146,35 @@ def build(
     inbox = PostgresRetainInbox(database)
     handler = CommandHandler(log, database)
     banks = Banks(handler, log, memory, inbox, lambda bank_id, tx: reader.ask(documents.ids(bank_id), tx))
+
+    def in_flight(bank_id: str, model: str, tx: Transaction | None = None) -> list[operations.InFlight]:
+        return reader.ask(operations.in_flight(bank_id, model), tx)
+
+    requests = RefreshRequests(
+        handler,
+        log,
+        identities,
+        in_flight,
+        timedelta(seconds=settings.resume_after_seconds) if settings.resume_after_seconds else None,
+    )
+    scheduler = Scheduler(
+        requests,
+        log,
+        memory,
+        ReadSchedules(reader),
+        clock,
+        min_interval_seconds=settings.min_refresh_interval_seconds,
+        broken=BROKEN,
+    )
     memories = Memories(
-        handler, memory, inbox, embedder, minds.extractor, identities, lambda bank_id: banks.missions(bank_id).retain
+        handler,
+        memory,
+        inbox,
+        embedder,
+        minds.extractor,
+        identities,
+        lambda bank_id: banks.missions(bank_id).retain,
+        scheduler.after_write,
     )
     relevance = RelevanceCheck(memory, embedder) if settings.relevance_check else None
     executor = RefreshExecutor(
@@ -129,7 +187,26 @@ def build(
     )
     mental_models = MentalModels(handler, log, identities)
     retries = RetryPolicy(settings.worker_max_retries, timedelta(seconds=settings.worker_retry_seconds))
-    background = BackgroundWork(handler, log, executor, minds.policy, memories, inbox, clock, retries)
+    automation = Automation(
+        tokens_of_day=lambda bank_id, day: reader.ask(usage.tokens_of_day(bank_id, day)),
+        in_flight=in_flight,
+        min_interval_seconds=settings.min_refresh_interval_seconds,
+        tokens_a_day=settings.tokens_per_bank_per_day,
+    )
+    background = BackgroundWork(
+        handler,
+        log,
+        executor,
+        minds.policy,
+        memories,
+        inbox,
+        clock,
+        retries,
+        automation,
+        kept,
+        settings.refresh_wall_seconds,
+        scheduler.after_write,
+    )
     return Service(
         settings=settings,
         conninfo=conninfo,
@@ -147,6 +224,16 @@ def build(
         banks=banks,
         memories=memories,
         background=background,
+        refresh_requests=requests,
+        scheduler=scheduler,
+        kept_replies=kept,
+        operations=Operations(
+            handler,
+            log,
+            inbox,
+            lambda time, most: reader.ask(operations.ended_before(time, most)),
+            in_flight,
+        ),
     )
 
 
@@ -162,7 +249,7 @@ def opened(service: Service) -> Iterator[Service]:
         service.minds.close()
 
 
-def make_minds(settings: Settings) -> Minds:
+def make_minds(settings: Settings, kept: KeptReplies | None = None, clock: Clock | None = None) -> Minds:
     """The engine that the settings name; its modules are imported only when it is used."""
     if settings.uses_llm:
         from adapters.llm.editor import LlmDocumentEditor
@@ -176,6 +263,8 @@ def make_minds(settings: Settings) -> Minds:
             api_key=settings.llm_api_key.get_secret_value() if settings.llm_api_key else None,
             model=settings.llm_model or "",
             timeout_seconds=settings.llm_timeout_seconds,
+            kept=kept,
+            now=(clock or SystemClock()).now,
         )
         return Minds(
             extractor=LlmFactExtractor(endpoint),

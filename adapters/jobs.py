@@ -1,7 +1,8 @@
 """The job queue: jobs are deferred in the transaction of the event that asks for them, and run by workers.
 
 A job is one call of one use case, safe to run twice. Attempts, results and errors are events, not rows of the queue:
-it never retries by itself, a retry is a new job deferred by `OperationRetryScheduled`.
+it never retries by itself, a retry is a new job deferred by `OperationRetryScheduled`. At most one job of an operation
+waits: a job of a later time would hold up all that come after it under the same lock.
 """
 
 from __future__ import annotations
@@ -17,10 +18,20 @@ import procrastinate
 from procrastinate import exceptions
 from psycopg import Connection
 from psycopg.rows import DictRow
+from psycopg.types.json import Jsonb
 
 from adapters.daemon_thread import in_daemon_thread
 from domain.event import Recorded, StreamId
-from domain.operation import OperationRequested, OperationRetryScheduled, RefreshAsked, RetainAsked
+from domain.operation import (
+    OperationCancelled,
+    OperationFolded,
+    OperationParked,
+    OperationRequested,
+    OperationRestarted,
+    OperationRetryScheduled,
+    RefreshAsked,
+    RetainAsked,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -45,17 +56,52 @@ class JobQueue:
         self._app = procrastinate.App(connector=procrastinate.SyncPsycopgConnector())
 
     def queue_jobs(self, connection: Connection[DictRow], events: Sequence[Recorded]) -> None:
-        """Defers a job for each request and each retry among the events."""
+        """Defers the jobs that the events ask for, and takes out the waiting ones that they replace or call off."""
         for recorded in events:
             match recorded.event:
                 case OperationRequested(work=work):
-                    self._defer(connection, recorded.stream, _lock(recorded.stream.bank_id, work), None)
-                case OperationRetryScheduled(work=work, next_retry_at=due):
-                    self._defer(connection, recorded.stream, _lock(recorded.stream.bank_id, work), due)
+                    self._defer(connection, recorded.stream, work, None)
+                case OperationFolded(work=work, released=True) | OperationRestarted(work=work):
+                    self._replace(connection, recorded.stream, work, None)
+                case OperationRetryScheduled(work=work, next_retry_at=due) | OperationParked(work=work, until=due):
+                    self._replace(connection, recorded.stream, work, due)
+                case OperationCancelled():
+                    _take_out(connection, recorded.stream)
 
-    def _defer(self, connection: Connection[DictRow], stream: StreamId, lock: str | None, due: datetime | None) -> None:
+    def _replace(
+        self,
+        connection: Connection[DictRow],
+        stream: StreamId,
+        work: RefreshAsked | RetainAsked,
+        due: datetime | None,
+    ) -> None:
+        """Also an attempt that ends may leave a waiting job: one that was released while it was about to begin."""
+        _take_out(connection, stream)
+        self._defer(connection, stream, work, due)
+
+    def _defer(
+        self,
+        connection: Connection[DictRow],
+        stream: StreamId,
+        work: RefreshAsked | RetainAsked,
+        due: datetime | None,
+    ) -> None:
+        lock = _lock(stream.bank_id, work)
         deferrer = self._app.configure_task(TASK, connection=connection, lock=lock, schedule_at=due)
-        deferrer.defer(bank_id=stream.bank_id, operation_id=stream.name)
+        deferrer.defer(**_arguments(stream))
+
+
+def _take_out(connection: Connection[DictRow], stream: StreamId) -> None:
+    """The waiting job of an operation, if there is one; one that a worker has begun goes on."""
+    connection.execute(
+        "SELECT procrastinate_cancel_job_v1(id, false, true) FROM procrastinate_jobs"
+        " WHERE status = 'todo' AND task_name = %s AND args = %s",
+        (TASK, Jsonb(_arguments(stream))),
+    )
+
+
+def _arguments(stream: StreamId) -> dict[str, str]:
+    return {"bank_id": stream.bank_id, "operation_id": stream.name}
 
 
 def _lock(bank_id: str, work: RefreshAsked | RetainAsked) -> str | None:

@@ -69,6 +69,33 @@ class Settings(BaseSettings):
     """Entries of each kind that the history shows; 0 or less shows all."""
     relevance_check: bool = Field(default=True, validation_alias=_names("RELEVANCE_CHECK"))
     """Whether a delta first asks, without a model, if the new facts have anything to do with the document."""
+    min_refresh_interval_seconds: int = Field(
+        default=0,
+        ge=0,
+        validation_alias=_names(
+            "MENTAL_MODEL_MIN_REFRESH_INTERVAL_SECONDS", "MENTAL_MODEL_MIN_REFRESH_INTERVAL_SECONDS"
+        ),
+    )
+    """Least time between automatic refreshes of a mental model that does not say otherwise."""
+    refresh_tick_seconds: int = Field(
+        default=300,
+        ge=0,
+        validation_alias=_names("MENTAL_MODEL_REFRESH_TICK_SECONDS", "MENTAL_MODEL_REFRESH_TICK_SECONDS"),
+    )
+    """How often stale documents that a trigger missed are looked for; cron times are kept to the second. 0: neither."""
+    refresh_wall_seconds: float = Field(
+        default=300, ge=0, validation_alias=_names("REFLECT_WALL_TIMEOUT", "REFLECT_WALL_TIMEOUT")
+    )
+    """How long one refresh may take in all; 0 for no bound."""
+    tokens_per_bank_per_day: int | None = Field(default=None, ge=0, validation_alias=_names("TOKENS_PER_BANK_PER_DAY"))
+    """Tokens of language models after which automatic refreshes of a bank wait for the next day (UTC); None: never."""
+    resume_after_seconds: float | None = Field(default=None, gt=0, validation_alias=_names("RESUME_AFTER_SECONDS"))
+    """When a document whose refresh failed is refreshed automatically again, doubling with each failure; None: when a
+    person refreshes or edits it."""
+    operation_retention_days: int = Field(
+        default=0, ge=0, validation_alias=_names("OPERATION_RETENTION_DAYS", "OPERATION_RETENTION_DAYS")
+    )
+    """How long ended operations are listed; 0: for ever. The log keeps their events."""
     worker_concurrency: int = Field(default=4, ge=1, validation_alias=_names("WORKER_CONCURRENCY", "WORKER_MAX_SLOTS"))
     worker_max_retries: int = Field(
         default=3, ge=0, validation_alias=_names("WORKER_MAX_RETRIES", "WORKER_MAX_RETRIES")

@@ -12,6 +12,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
+from application.current_operation import check_deadline
 from application.delta_run import DeltaRun
 from application.ports import DocumentEditor, MemoryStore, MindFailed, RetainInbox
 from application.relevance import RelevanceCheck
@@ -176,7 +177,7 @@ class DeltaRefresh:
             try:
                 edits = self._part_by_part(run, "edit", facts=facts)
             except MindFailed as failed:
-                run.result = DeltaFailed(failed.reason, storable(str(failed)), failed.transient)
+                run.result = DeltaFailed(failed.reason, storable(str(failed)), failed.transient, failed.resume_at)
                 return
             run.read.extend(readings(page, edits))
         self._conclude(run, [fact for page in divided[MOST_PAGES:] for fact in page], retraction)
@@ -261,6 +262,7 @@ class DeltaRefresh:
     ) -> CarriedOut:
         run.asked = True
         try:
+            check_deadline()
             proposal = self._editor.propose(request)
         except MindFailed as failed:
             run.calls.extend(failed.calls)

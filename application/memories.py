@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from application.command_handler import (
@@ -40,6 +42,8 @@ from domain.usage import ModelCall
 Finish = Callable[[int, Sequence[ModelCall]], Step]
 Along = Callable[[Transaction], None]
 
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True)
 class Retained:
@@ -67,7 +71,8 @@ class _Read:
 
 
 class Memories:
-    """`retain_mission` gives the mission that steers what is read out of a bank's items."""
+    """`retain_mission` gives the mission that steers what is read out of a bank's items; `written` is told of each bank
+    whose memory changed, after it did."""
 
     def __init__(
         self,
@@ -78,6 +83,7 @@ class Memories:
         extractor: FactExtractor,
         identities: Identities,
         retain_mission: Callable[[str], str | None],
+        written: Callable[[str], object] = lambda _bank_id: None,
     ) -> None:
         self._handler = handler
         self._memory = memory
@@ -86,22 +92,31 @@ class Memories:
         self._extractor = extractor
         self._identities = identities
         self._retain_mission = retain_mission
+        self._written = written
         self._turns = DocumentTurns()
 
     def retain(self, context: Context, bank_id: str, items: Sequence[RetainItem]) -> Retained:
         """Reads facts out of the items and stores them, all or none; opens the bank if need be. Raises MindFailed."""
-        return self._retain(context, bank_id, items, lambda _read: [open_bank(bank_id)], None)
+        return self._retain(context, bank_id, items, lambda _read: [open_bank(bank_id)], None, context.now)
 
     def finish_retain(
-        self, context: Context, bank_id: str, items: Sequence[RetainItem], finish: Finish, along: Along
+        self,
+        context: Context,
+        bank_id: str,
+        items: Sequence[RetainItem],
+        finish: Finish,
+        along: Along,
+        *,
+        asked_at: datetime | None = None,
     ) -> Retained:
         """The same for a retain asked for earlier: `finish` makes, of the facts read and the calls, a step recorded in
-        the same transaction, and `along` is run in it. Raises MindFailed, and BankNotFound for a bank deleted since."""
+        the same transaction, and `along` is run in it. A mind is told that it is `asked_at`, the same in every attempt.
+        Raises MindFailed, and BankNotFound for a bank deleted since."""
 
         def steps(read: _Read) -> list[Step]:
             return [require_bank(bank_id), finish(sum(len(item.facts) for item in read.items), read.calls)]
 
-        return self._retain(context, bank_id, items, steps, along)
+        return self._retain(context, bank_id, items, steps, along, asked_at or context.now)
 
     def _retain(
         self,
@@ -110,11 +125,12 @@ class Memories:
         items: Sequence[RetainItem],
         steps: Callable[[_Read], list[Step]],
         along: Along | None,
+        asked_at: datetime,
     ) -> Retained:
         named = self._named(items)
         appended_to = {(bank_id, item.document_id or "") for item in named if item.update_mode == "append"}
         with self._turns.take(appended_to):
-            return self._retain_in_turn(context, bank_id, named, steps, along)
+            return self._retain_in_turn(context, bank_id, named, steps, along, asked_at)
 
     def _retain_in_turn(
         self,
@@ -123,14 +139,25 @@ class Memories:
         named: Sequence[RetainItem],
         steps: Callable[[_Read], list[Step]],
         along: Along | None,
+        asked_at: datetime,
     ) -> Retained:
         paid: tuple[ModelCall, ...] = ()
         for _ in range(ATTEMPTS):
-            read = self._read(context, bank_id, named, paid)
+            read = self._read(bank_id, named, asked_at, paid)
             with suppress(DocumentMovedOn):
-                return self._store(context, bank_id, read, steps(read), along)
+                retained = self._store(context, bank_id, read, steps(read), along)
+                self._tell_written(bank_id, retained)
+                return retained
             paid = read.calls
         raise StaleVersion("a document that is appended to")
+
+    def _tell_written(self, bank_id: str, retained: Retained) -> None:
+        """What follows from it is not part of it: it is stored, whatever happens now."""
+        if retained.write.written or retained.write.closed:
+            try:
+                self._written(bank_id)
+            except Exception:
+                logger.exception("what follows a write to bank %s failed; it is looked for again later", bank_id)
 
     def retain_later(
         self, context: Context, bank_id: str, items: Sequence[RetainItem], operation_id: UUID | None = None
@@ -169,11 +196,11 @@ class Memories:
             for item in items
         ]
 
-    def _read(self, context: Context, bank_id: str, items: Sequence[RetainItem], paid: Sequence[ModelCall]) -> _Read:
+    def _read(self, bank_id: str, items: Sequence[RetainItem], asked_at: datetime, paid: Sequence[ModelCall]) -> _Read:
         """Reads facts and vectors. What a failure cost so far is told with it."""
         calls = list(paid)
         try:
-            return self._extract_and_embed(context, bank_id, items, calls)
+            return self._extract_and_embed(bank_id, items, asked_at, calls)
         except MindFailed as failed:
             raise MindFailed(
                 str(failed),
@@ -181,10 +208,11 @@ class Memories:
                 transient=failed.transient,
                 calls=(*calls, *failed.calls),
                 raw=failed.raw,
+                resume_at=failed.resume_at,
             ) from failed
 
     def _extract_and_embed(
-        self, context: Context, bank_id: str, items: Sequence[RetainItem], calls: list[ModelCall]
+        self, bank_id: str, items: Sequence[RetainItem], asked_at: datetime, calls: list[ModelCall]
     ) -> _Read:
         mission = self._retain_mission(bank_id)
         texts: dict[str, str] = {}
@@ -201,7 +229,7 @@ class Memories:
             texts[document] = f"{before}\n{item.content}" if before else item.content
             reprocessed = texts[document] if item.update_mode == "append" else item.content
             extraction = self._extractor.extract(
-                item.model_copy(update={"content": reprocessed}), mission=mission, now=context.now
+                item.model_copy(update={"content": reprocessed}), mission=mission, now=asked_at
             )
             calls.extend(extraction.calls)
             heard = said.setdefault(document, set())

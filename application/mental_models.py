@@ -1,25 +1,23 @@
-"""Use cases of a mental model: define, change, refresh, revert, clear, delete, and read as it was."""
+"""Use cases of a mental model: define, change, revert, clear, delete, and read as it was."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from application.command_handler import (
     MENTAL_MODEL,
-    OPERATION,
     CommandHandler,
     Done,
     Step,
     mental_model_stream,
     open_bank,
-    operation_stream,
-    require_bank,
 )
 from application.ports import EventLog, Identities
+from application.refresh_requests import ask_refresh
 from domain.candidate import is_blank
 from domain.event import Context, Recorded
 from domain.mental_model.commands import (
@@ -31,7 +29,6 @@ from domain.mental_model.commands import (
 )
 from domain.mental_model.state import Absent, MentalModel, State, evolve
 from domain.mental_model.trigger import Trigger
-from domain.operation import RefreshAsked, RequestOperation
 from domain.refusals import InvalidInput, MentalModelNotFound, VersionNotFound
 
 EMPTY_THEN = "the document was empty at version {version}: to empty it, clear it (POST .../clear)"
@@ -84,7 +81,7 @@ class MentalModels:
                 mental_model_stream(bank_id, chosen),
                 CreateMentalModel(bank_id, chosen, name, source_query, tags, max_tokens, trigger, content),
             ),
-            _ask_refresh(bank_id, chosen, operation_id, None),
+            ask_refresh(bank_id, chosen, operation_id, None),
         )
         return Created(chosen, operation_id)
 
@@ -107,16 +104,6 @@ class MentalModels:
         command = ChangeMentalModel(bank_id, mental_model_id, name, source_query, tags, max_tokens, trigger, content)
         stream = mental_model_stream(bank_id, mental_model_id)
         return self._handler.execute(context, Step(MENTAL_MODEL, stream, command, expected))[0]
-
-    def refresh(
-        self, context: Context, bank_id: str, mental_model_id: str, mode: Literal["full"] | None = None
-    ) -> UUID:
-        """Asks for a refresh in the background; returns the operation's id. Raises MentalModelNotFound."""
-        self.load(bank_id, mental_model_id)
-        operation_id = self._identities.new()
-        asked = _ask_refresh(bank_id, mental_model_id, operation_id, mode)
-        self._handler.execute(context, require_bank(bank_id), asked)
-        return operation_id
 
     def revert(
         self, context: Context, bank_id: str, mental_model_id: str, to_version: int, *, expected: int | None = None
@@ -176,13 +163,3 @@ def stood(mental_model_id: str, events: Sequence[Recorded], moment: int | dateti
         as_of = f"version {moment}" if isinstance(moment, int) else moment.isoformat()
         raise VersionNotFound(mental_model_id, as_of)
     return AsOf(state, version)
-
-
-def _ask_refresh(bank_id: str, mental_model_id: str, operation_id: UUID, mode: Literal["full"] | None) -> Step:
-    """Follows a step on the bank, which tells the life of the bank that the request belongs to."""
-    work = RefreshAsked(mental_model_id=mental_model_id, mode=mode)
-
-    def request(bank: Done, *_others: Done) -> RequestOperation:
-        return RequestOperation(bank_id, operation_id, work, bank.state.created_at)
-
-    return Step(OPERATION, operation_stream(bank_id, operation_id), request)

@@ -22,16 +22,25 @@ from domain.usage import ModelCall
 
 class MindFailed(Exception):
     """A model could not be asked or gave nothing usable. `transient` tells whether the same call may work later;
-    `reason` is the finer failure reason; `calls` are the calls already paid for; `raw` the last reply, if any."""
+    `reason` is the finer failure reason; `calls` are the calls already paid for; `raw` the last reply, if any;
+    `resume_at` (UTC) is when a transient failure passes, where the endpoint told that and it is not soon."""
 
     def __init__(
-        self, message: str, *, reason: FailureReason, transient: bool, calls: Sequence[ModelCall] = (), raw: str = ""
+        self,
+        message: str,
+        *,
+        reason: FailureReason,
+        transient: bool,
+        calls: Sequence[ModelCall] = (),
+        raw: str = "",
+        resume_at: datetime | None = None,
     ) -> None:
         super().__init__(message)
         self.reason = reason
         self.transient = transient
         self.calls = tuple(calls)
         self.raw = raw
+        self.resume_at = resume_at
 
 
 class Clock(Protocol):
@@ -94,14 +103,49 @@ class RetainInbox(Protocol):
         """The items, in the order of the request; None when they are gone (their bank was deleted)."""
         ...
 
-    def drop(self, operation_id: UUID, tx: Transaction) -> bool:
-        """Whether there was anything to drop."""
+    def drop(self, operation_id: UUID, tx: Transaction, bank_id: str | None = None) -> bool:
+        """Whether there was anything to drop; with a bank only what waits for that bank is."""
         ...
 
     def drop_bank(self, bank_id: str, tx: Transaction) -> None: ...
 
     def waiting(self, bank_id: str) -> Sequence[tuple[str, ...]]:
         """The tags of every item of a bank that waits to be retained."""
+        ...
+
+
+@dataclass(frozen=True)
+class KeptReply:
+    """`payload` is the reply as it came. `counted`: an event tells already what it cost."""
+
+    payload: Mapping[str, Any]
+    counted: bool = False
+
+
+class KeptReplies(Protocol):
+    """Replies of language models, kept by the operation they were asked for until it ends: what an attempt has paid for
+    is not paid again by the next. `key` stands for the whole request."""
+
+    def reply(self, operation_id: UUID, key: str) -> KeptReply | None:
+        """The reply to the same request of the same operation. Raises MindFailed when that cannot be told now."""
+        ...
+
+    def keep(self, operation_id: UUID, key: str, payload: Mapping[str, Any]) -> None:
+        """Keeps a reply at once, whatever becomes of the transaction of the attempt; one that is kept stays. Where
+        keeping fails, the reply is not kept, and the work goes on."""
+        ...
+
+    def count(self, operation_id: UUID, tx: Transaction) -> None:
+        """An event in `tx` tells what the attempt cost: all that is kept of it is counted."""
+        ...
+
+    def drop(self, operation_id: UUID, tx: Transaction | None = None) -> None:
+        """Forgets the replies: the operation has ended, or what was answered could not be used."""
+        ...
+
+    def drop_before(self, moment: datetime) -> int:
+        """Forgets what was kept before a time, and tells how many replies: those of attempts that went on after their
+        operation had ended."""
         ...
 
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from application.current_operation import check_deadline
+from application.deadline import DeadlinePassed
 from application.ports import Embedder, MemoryStore, MindFailed, ReflectPolicy
 from domain.memory import FACTS_OF_BUDGET, LEAST_SEMANTIC, Budget, RecallQuery, Window
 from domain.mental_model.evidence import evidence_of
@@ -78,7 +80,7 @@ class Reflector:
         except MindFailed as failed:
             reflection.calls.extend(failed.calls)
             reflection.raw_reply = failed.raw
-            reflection.result = RunFailed(failed.reason, storable(str(failed)), failed.transient)
+            reflection.result = RunFailed(failed.reason, storable(str(failed)), failed.transient, failed.resume_at)
         except Exception as error:
             logger.exception("a mind failed in an unexpected way")
             reflection.result = RunFailed("unexpected_error", storable(f"{type(error).__name__}: {error}"))
@@ -87,6 +89,7 @@ class Reflector:
     def _loop(self, question: ReflectQuestion, readable: Readable, budget: Budget, reflection: Reflection) -> None:
         limit = ITERATIONS[budget]
         for iteration in range(1, limit + 1):
+            check_deadline()
             must_finish = iteration == limit
             thought = self._policy.next_step(question, reflection.tool_results, must_finish=must_finish)
             reflection.calls.extend(thought.calls)
@@ -122,9 +125,13 @@ class Reflector:
                 ),
                 embedded.vectors[0],
             )
+        except DeadlinePassed:  # it is not the retrieval that failed
+            raise
         except MindFailed as failed:
             reflection.calls.extend(failed.calls)
-            reflection.result = RunFailed("retrieval_failed", storable(f"recall failed: {failed}"), failed.transient)
+            reflection.result = RunFailed(
+                "retrieval_failed", storable(f"recall failed: {failed}"), failed.transient, failed.resume_at
+            )
             return False
         except Exception as error:  # noqa: BLE001 - whatever goes wrong in a tool is a failed retrieval, never an empty one
             reflection.result = RunFailed(

@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Literal
 
 from application.delta import DeltaRefresh
@@ -54,6 +55,7 @@ class _Progress:
     scope: ResolvedScope
     window: RefreshWindow
     started: float
+    asked_at: datetime
     reflection: Reflection = field(default_factory=Reflection)
     delta: DeltaRun | None = None
     skipped: Literal["no_sources_in_scope"] | None = None
@@ -81,14 +83,23 @@ class RefreshExecutor:
         self._stopwatch = stopwatch
 
     def execute(
-        self, model: MentalModel, override: Literal["full"] | None = None, *, preview: bool = False
+        self,
+        model: MentalModel,
+        override: Literal["full"] | None = None,
+        *,
+        preview: bool = False,
+        asked_at: datetime | None = None,
     ) -> RefreshRun:
-        """Reads and asks. Whatever fails is a result, explained as far as the run got."""
+        """Reads and asks. Whatever fails is a result, explained as far as the run got.
+
+        `asked_at` is what minds are told the time is: the same for each attempt at an operation, whose requests are
+        then the same. Without it, now."""
         progress = _Progress(
             mode=decide_mode(override or model.trigger.mode, model),
             scope=_resolved_scope(model),
             window=RefreshWindow(after=0, upto=0, created_before=self._clock.now()),
             started=self._stopwatch(),
+            asked_at=asked_at or self._clock.now(),
         )
         try:
             result = self._read(model, progress)
@@ -128,7 +139,7 @@ class RefreshExecutor:
             name=model.name,
             source_query=model.source_query,
             max_tokens=model.max_tokens,
-            asked_at=progress.window.created_before,
+            asked_at=progress.asked_at,
             current_content=model.content,
         )
         readable = Readable(model.bank_id, scope, window)
@@ -145,7 +156,7 @@ class RefreshExecutor:
                 "created_after": model.last_memory_seen_at or model.last_refreshed_at,
             }
         )
-        progress.delta = self._deltas.begin(model, upto, progress.window.created_before)
+        progress.delta = self._deltas.begin(model, upto, progress.asked_at)
         if facts := progress.delta.facts:
             newest = max(facts, key=lambda fact: fact.position)
             progress.window = progress.window.model_copy(update={"watermark": newest.recorded_at})
@@ -175,7 +186,8 @@ class RefreshExecutor:
         try:
             found = self._structured.extract(text, schema, max_tokens=model.max_tokens)
         except MindFailed as failed:
-            failing = replace(run, result=StructuredOutputFailed(storable(str(failed)), failed.transient))
+            told = StructuredOutputFailed(storable(str(failed)), failed.transient, failed.resume_at)
+            failing = replace(run, result=told)
             return _changed(failing, calls=(*run.record.calls, *failed.calls), duration_ms=self._since(started, run))
         except Exception as error:
             logger.exception("the structured view of %s/%s failed", model.bank_id, model.mental_model_id)

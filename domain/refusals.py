@@ -10,6 +10,10 @@
     │   ├── MentalModelAlreadyExists
     │   ├── OperationIdTaken
     │   ├── OperationEnded
+    │   ├── OperationNotWaiting
+    │   ├── OperationNotRestartable
+    │   ├── AnotherRefreshWaits
+    │   ├── OperationStillOpen
     │   └── StaleVersion
     └── Invalid
         ├── NothingToChange
@@ -75,6 +79,34 @@ class OperationIdTaken(Conflict):
 class OperationEnded(Conflict):
     def __init__(self, operation_id: str) -> None:
         super().__init__(f"Operation '{operation_id}' has ended; ask for a new one")
+
+
+class OperationNotWaiting(Conflict):
+    def __init__(self, operation_id: str) -> None:
+        super().__init__(f"Operation '{operation_id}' does not wait any more; ask for a new one")
+
+
+class OperationNotRestartable(Conflict):
+    def __init__(self, operation_id: str, status: str) -> None:
+        todo = "cancel it first, or wait for its end" if status == "processing" else "ask for a new one"
+        super().__init__(
+            f"Operation '{operation_id}' is {status}: only a failed, cancelled or waiting one can be retried; {todo}"
+        )
+
+
+class AnotherRefreshWaits(Conflict):
+    def __init__(self, operation_id: str, other: str) -> None:
+        super().__init__(
+            f"Operation '{operation_id}' is not retried: operation '{other}' refreshes the same mental model and waits:"
+            " it will read all there is"
+        )
+
+
+class OperationStillOpen(Conflict):
+    def __init__(self, operation_id: str, status: str) -> None:
+        super().__init__(
+            f"Operation '{operation_id}' is {status}: only one that has ended can be deleted; cancel it first"
+        )
 
 
 class StaleVersion(Conflict):

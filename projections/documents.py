@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple
 
 from domain.event import Recorded
 from domain.mental_model.events import (
@@ -30,7 +30,7 @@ from domain.mental_model.events import (
 )
 from domain.mental_model.record import RefreshRecord
 from projections.citations import entries_of, grounds_sql
-from projections.projection import OLDER, Json, Projection, Query, Statement, model_key, page_reader, page_sql
+from projections.projection import OLDER, Json, Projection, Query, Row, Statement, model_key, page_reader, page_sql
 from projections.reflect_response import UNANSWERED, change, composed
 
 DDL = """
@@ -79,9 +79,10 @@ ListMatch = Literal["any", "all", "exact"]
 Detail = Literal["metadata", "content", "full"]
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRow:
-    """A mental model as it is served. `version` is the version of its stream (the ETag)."""
+class DocumentRow(NamedTuple):
+    """A mental model as it is served. `version` is the version of its stream (the ETag).
+
+    A tuple, because a page has a thousand of them."""
 
     bank_id: str
     mental_model_id: str
@@ -185,15 +186,12 @@ def _finished(recorded: Recorded, record: RefreshRecord, **columns: Any) -> Stat
 
 PROJECTION = Projection("documents", 3, "documents", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
 
-_METADATA = (
-    "bank_id, mental_model_id, version, name, tags, created_at, last_refreshed_at, last_memory_seen_at,"
-    " last_refresh_failed_at, last_full_refreshed_at"
-)
-_COLUMNS: dict[Detail, str] = {
-    "metadata": _METADATA,
-    "content": f"{_METADATA}, source_query, max_tokens, trigger, content",
-    "full": f"{_METADATA}, source_query, max_tokens, trigger, content, reflect_response",
+_FIELDS: dict[Detail, tuple[str, ...]] = {
+    "metadata": DocumentRow._fields[: DocumentRow._fields.index("source_query")],
+    "content": DocumentRow._fields[: DocumentRow._fields.index("reflect_response")],
+    "full": DocumentRow._fields,
 }
+_COLUMNS: dict[Detail, str] = {detail: ", ".join(fields) for detail, fields in _FIELDS.items()}
 
 
 def _grounds(detail: Detail, document: str) -> str:
@@ -201,17 +199,26 @@ def _grounds(detail: Detail, document: str) -> str:
     return f", {grounds_sql(document)} AS grounds" if detail == "full" else ""
 
 
-def _row(grounds: Sequence[Sequence[Any] | None] = (), **columns: Any) -> DocumentRow:
-    kept = columns.pop("reflect_response", None)
-    return DocumentRow(**columns, reflect_response=composed(kept, entries_of(grounds)))
+def _reader(detail: Detail) -> Callable[[Row], DocumentRow]:
+    """Makes a document of a row that tells `detail`."""
+    told = itemgetter(*_FIELDS[detail])
+
+    def read(row: Row) -> DocumentRow:
+        found = DocumentRow(*told(row))
+        if detail != "full":
+            return found
+        return found._replace(reflect_response=composed(found.reflect_response, entries_of(row["grounds"])))
+
+    return read
 
 
 def find(bank_id: str, mental_model_id: str, detail: Detail = "full") -> Query[DocumentRow | None]:
+    made = _reader(detail)
     return Query(
         f"SELECT {_COLUMNS[detail]}{_grounds(detail, 'd')} FROM documents d"
         " WHERE bank_id = %(bank_id)s AND mental_model_id = %(id)s",
         {"bank_id": bank_id, "id": mental_model_id},
-        lambda rows: _row(**rows[0]) if rows else None,
+        lambda rows: made(rows[0]) if rows else None,
     )
 
 
@@ -231,10 +238,16 @@ def page(
     No tags, no filter; with tags untagged models never match. `exact` compares as sets, whatever the order."""
 
     where = f"bank_id = %(bank_id)s{f' AND {_LIST_FILTERS[match]}' if tags else ''}"
+    made = _reader(detail)
+
+    def read(rows: Sequence[Row]) -> tuple[list[DocumentRow], int]:
+        # the row of an empty page tells the total only
+        return [made(row) for row in rows if row["mental_model_id"] is not None], rows[0]["total"] if rows else 0
+
     return Query(
         page_sql("documents", _COLUMNS[detail], where, _NEWEST_FIRST, also=_grounds(detail, "listed")),
         {"bank_id": bank_id, "tags": list(tags), "limit": limit, "offset": offset},
-        page_reader(_row, "mental_model_id"),
+        read,
     )
 
 
@@ -243,7 +256,7 @@ def every(detail: Detail = "content") -> Query[list[DocumentRow]]:
     return Query(
         f"SELECT {_COLUMNS[detail]}{_grounds(detail, 'd')} FROM documents d ORDER BY bank_id, mental_model_id",
         {},
-        lambda rows: [_row(**row) for row in rows],
+        lambda rows: list(map(_reader(detail), rows)),
     )
 
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
+from uuid import UUID
 
 from domain.event import Recorded
 from domain.operation import (
+    OperationCancelled,
     OperationCompleted,
     OperationFailed,
+    OperationFolded,
+    OperationParked,
+    OperationRemoved,
     OperationRequested,
+    OperationRestarted,
     OperationRetryScheduled,
     OperationStarted,
+    ParkReason,
     RefreshAsked,
     RetainAsked,
 )
@@ -35,14 +42,29 @@ CREATE TABLE operations (
     error_message text,
     retry_count int NOT NULL DEFAULT 0,
     next_retry_at timestamptz,
+    park_reason text,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
     completed_at timestamptz,
     PRIMARY KEY (bank_id, operation_id)
 );
-CREATE INDEX operations_newest ON operations (bank_id, created_at DESC, operation_id DESC)"""
+CREATE INDEX operations_newest ON operations (bank_id, created_at DESC, operation_id DESC);
+CREATE INDEX operations_in_flight ON operations (bank_id, mental_model_id, created_at, operation_id)
+    WHERE status IN ('pending', 'processing');
+CREATE INDEX operations_ended ON operations (completed_at) WHERE completed_at IS NOT NULL"""
 
-HANDLES = (OperationRequested, OperationStarted, OperationRetryScheduled, OperationCompleted, OperationFailed)
+HANDLES = (
+    OperationRequested,
+    OperationStarted,
+    OperationFolded,
+    OperationParked,
+    OperationRetryScheduled,
+    OperationCompleted,
+    OperationFailed,
+    OperationCancelled,
+    OperationRestarted,
+    OperationRemoved,
+)
 
 Status = Literal["pending", "processing", "completed", "failed", "cancelled"]
 
@@ -61,18 +83,37 @@ class OperationRow:
     error_message: str | None
     retry_count: int
     next_retry_at: datetime | None
+    park_reason: ParkReason | None
     created_at: datetime
     updated_at: datetime
     completed_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class InFlight:
+    """A refresh that waits or runs; `due` is when one that waits is to run, None for now."""
+
+    operation_id: str
+    status: Literal["pending", "processing"]
+    due: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    bank_id: str
+    operation_id: UUID
+
+
 def project(recorded: Recorded) -> Iterable[Statement]:
-    at = recorded.occurred_at
     match recorded.event:
         case OperationRequested() as event:
             yield _insert(recorded, event)
         case OperationStarted():
-            yield _set(recorded, status="processing", next_retry_at=None, error_message=None)
+            yield _set(recorded, status="processing", **_NO_LONGER_WAITS, error_message=None)
+        case OperationFolded(work=work, released=released):
+            yield _set(recorded, work=_json(work), **(_NO_LONGER_WAITS if released else {}))
+        case OperationParked(reason=reason, until=until):
+            yield _set(recorded, status="pending", next_retry_at=until, park_reason=reason)
         case OperationRetryScheduled() as event:
             yield _set(
                 recorded,
@@ -80,12 +121,33 @@ def project(recorded: Recorded) -> Iterable[Statement]:
                 error_message=event.error_message,
                 retry_count=event.retry_count,
                 next_retry_at=event.next_retry_at,
+                park_reason=None,
                 result=_json(event.result),
             )
         case OperationCompleted(result=result):
-            yield _set(recorded, status="completed", error_message=None, completed_at=at, result=_json(result))
+            yield _ended(recorded, status="completed", error_message=None, result=_json(result))
         case OperationFailed(error_message=message, result=result):
-            yield _set(recorded, status="failed", error_message=message, completed_at=at, result=_json(result))
+            yield _ended(recorded, status="failed", error_message=message, result=_json(result))
+        case OperationCancelled():
+            yield _ended(recorded, status="cancelled")
+        case OperationRestarted(work=work):
+            yield _set(recorded, status="pending", work=_json(work), **_AS_NEW)
+        case OperationRemoved():
+            yield Statement(
+                "DELETE FROM operations WHERE bank_id = %(bank_id)s AND operation_id = %(id)s"
+                " AND version < %(version)s",
+                _key(recorded),
+            )
+
+
+_NO_LONGER_WAITS: Mapping[str, Any] = {"next_retry_at": None, "park_reason": None}
+_AS_NEW: Mapping[str, Any] = {
+    **_NO_LONGER_WAITS,
+    "error_message": None,
+    "retry_count": 0,
+    "result": None,
+    "completed_at": None,
+}
 
 
 def _json(result: Any) -> Json | None:
@@ -102,12 +164,11 @@ def _insert(recorded: Recorded, event: OperationRequested) -> Statement:
         " operation_type = excluded.operation_type, status = excluded.status,"
         " mental_model_id = excluded.mental_model_id, document_id = excluded.document_id,"
         " items_count = excluded.items_count, work = excluded.work, bank_since = excluded.bank_since, result = NULL,"
-        " error_message = NULL, retry_count = 0, next_retry_at = NULL, created_at = excluded.created_at,"
-        " updated_at = excluded.updated_at, completed_at = NULL WHERE operations.version < excluded.version",
+        " error_message = NULL, retry_count = 0, next_retry_at = NULL, park_reason = NULL,"
+        " created_at = excluded.created_at, updated_at = excluded.updated_at, completed_at = NULL"
+        " WHERE operations.version < excluded.version",
         {
-            "bank_id": recorded.stream.bank_id,
-            "id": recorded.stream.name,
-            "version": recorded.version,
+            **_key(recorded),
             "type": work.type,
             "mental_model_id": work.mental_model_id if isinstance(work, RefreshAsked) else None,
             "document_id": work.document_id if isinstance(work, RetainAsked) else None,
@@ -119,31 +180,40 @@ def _insert(recorded: Recorded, event: OperationRequested) -> Statement:
     )
 
 
+def _ended(recorded: Recorded, **columns: Any) -> Statement:
+    return _set(recorded, **_NO_LONGER_WAITS, completed_at=recorded.occurred_at, **columns)
+
+
 def _set(recorded: Recorded, **columns: Any) -> Statement:
     assignments = ", ".join(f"{column} = %({column})s" for column in columns)
     return Statement(
         f"UPDATE operations SET {assignments}, version = %(version)s, updated_at = %(at)s"
         " WHERE bank_id = %(bank_id)s AND operation_id = %(id)s AND version < %(version)s",
-        {
-            **columns,
-            "bank_id": recorded.stream.bank_id,
-            "id": recorded.stream.name,
-            "version": recorded.version,
-            "at": recorded.occurred_at,
-        },
+        {**columns, **_key(recorded), "at": recorded.occurred_at},
     )
 
 
-PROJECTION = Projection("operations", 2, "operations", ("bank_id", "operation_id"), DDL, HANDLES, project)
+def _key(recorded: Recorded) -> dict[str, Any]:
+    return {"bank_id": recorded.stream.bank_id, "id": recorded.stream.name, "version": recorded.version}
+
+
+PROJECTION = Projection("operations", 3, "operations", ("bank_id", "operation_id"), DDL, HANDLES, project)
 
 _COLUMNS = (
     "bank_id, operation_id::text AS operation_id, operation_type, status, mental_model_id, document_id, items_count,"
-    " work, result, error_message, retry_count, next_retry_at, created_at, updated_at, completed_at"
+    " work, result, error_message, retry_count, next_retry_at, park_reason, created_at, updated_at,"
+    " completed_at"
 )
 
 
 _THIS_LIFE = "bank_since IS NOT DISTINCT FROM (SELECT b.created_at FROM banks b WHERE b.bank_id = %(bank_id)s)"
 """A bank deleted and created anew starts without operations."""
+
+
+_AFTER = (
+    "(t.created_at, t.operation_id) < (SELECT o.created_at, o.operation_id FROM operations o"
+    " WHERE o.bank_id = %(bank_id)s AND o.operation_id = %(after)s::uuid)"
+)
 
 
 def find(bank_id: str, operation_id: str) -> Query[OperationRow | None]:
@@ -156,18 +226,49 @@ def find(bank_id: str, operation_id: str) -> Query[OperationRow | None]:
 
 
 def page(
-    bank_id: str, *, status: str | None, operation_type: str | None, limit: int, offset: int
+    bank_id: str, *, status: str | None, operation_type: str | None, limit: int, offset: int, after: str | None = None
 ) -> Query[tuple[list[OperationRow], int]]:
-    """Newest first, id as the tie-break, and how many match in all."""
+    """Newest first, id as the tie-break, and how many match in all; with `after`, an operation's id, only those that
+    come after it, whatever was asked for since."""
     where = (
         "bank_id = %(bank_id)s AND (%(status)s::text IS NULL OR status = %(status)s)"
         f" AND (%(type)s::text IS NULL OR operation_type = %(type)s) AND {_THIS_LIFE}"
     )
 
     return Query(
-        page_sql("operations", _COLUMNS, where, ("created_at DESC", "operation_id DESC")),
-        {"bank_id": bank_id, "status": status, "type": operation_type, "limit": limit, "offset": offset},
+        page_sql(
+            "operations", _COLUMNS, where, ("created_at DESC", "operation_id DESC"), beyond=_AFTER if after else None
+        ),
+        {
+            "bank_id": bank_id,
+            "status": status,
+            "type": operation_type,
+            "limit": limit,
+            "offset": offset,
+            "after": after,
+        },
         page_reader(OperationRow, "operation_id"),
+    )
+
+
+def in_flight(bank_id: str, mental_model_id: str) -> Query[list[InFlight]]:
+    """The refreshes of a mental model that wait or run, oldest first."""
+    return Query(
+        "SELECT operation_id::text AS operation_id, status, next_retry_at AS due FROM operations"
+        " WHERE bank_id = %(bank_id)s AND mental_model_id = %(mental_model_id)s"
+        f" AND status IN ('pending', 'processing') AND {_THIS_LIFE} ORDER BY created_at, operation_id",
+        {"bank_id": bank_id, "mental_model_id": mental_model_id},
+        lambda rows: [InFlight(**row) for row in rows],
+    )
+
+
+def ended_before(time: datetime, limit: int) -> Query[list[Ended]]:
+    """Operations of all banks, and of their earlier lives, that ended before a time: the first `limit` that did."""
+    return Query(
+        "SELECT bank_id, operation_id FROM operations WHERE completed_at < %(time)s"
+        " ORDER BY completed_at LIMIT %(limit)s",
+        {"time": time, "limit": limit},
+        lambda rows: [Ended(**row) for row in rows],
     )
 
 

@@ -70,11 +70,14 @@ def page_reader(make: Callable[..., T], key: str) -> Callable[[Sequence[Row]], t
     return read
 
 
-def page_sql(table: str, columns: str, where: str, order: Sequence[str], also: str = "") -> str:
+def page_sql(
+    table: str, columns: str, where: str, order: Sequence[str], also: str = "", beyond: str | None = None
+) -> str:
     """A page of the rows of `table`, and beside each how many there are in all. `also` are further columns, made of
-    those of `listed`: only the rows of the page pay for them."""
+    those of `listed`: only the rows of the page pay for them. `beyond` holds for the rows that the page begins with."""
+    listed = where if beyond is None else f"({where}) AND {beyond}"
     return (
-        f"WITH listed AS (SELECT {columns} FROM {table} t WHERE {where}"
+        f"WITH listed AS (SELECT {columns} FROM {table} t WHERE {listed}"
         f"   ORDER BY {', '.join(f't.{each}' for each in order)} LIMIT %(limit)s OFFSET %(offset)s)"
         f" SELECT listed.*, counted.total{also} FROM (SELECT count(*) AS total FROM {table} t WHERE {where}) counted"
         f" LEFT JOIN listed ON true ORDER BY {', '.join(f'listed.{each}' for each in order)}"

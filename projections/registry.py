@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from projections import banks, citations, documents, history, operations, search, staleness, timeline
+from projections import banks, citations, documents, history, operations, schedules, search, staleness, timeline, usage
 from projections.projection import Projection
 
 PROJECTIONS: tuple[Projection, ...] = (
@@ -11,9 +11,11 @@ PROJECTIONS: tuple[Projection, ...] = (
     search.PROJECTION,
     history.PROJECTION,
     staleness.PROJECTION,
+    schedules.PROJECTION,
     citations.PROJECTION,
     timeline.PROJECTION,
     operations.PROJECTION,
+    usage.PROJECTION,
 )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from domain.event import Recorded
@@ -21,7 +23,7 @@ from domain.mental_model.events import (
 from domain.mental_model.record import RefreshRecord
 from domain.mental_model.trigger import Trigger
 from domain.scope import Scope, admits, refresh_scope, same, staleness_scope
-from projections.projection import OLDER, Json, Projection, Query, Row, Statement, model_key
+from projections.projection import OLDER, Projection, Query, Row, Statement, model_key
 
 DDL = """
 CREATE TABLE staleness (
@@ -29,13 +31,15 @@ CREATE TABLE staleness (
     mental_model_id text NOT NULL,
     version bigint NOT NULL,
     covered bigint NOT NULL,
-    covered_scope jsonb,
-    tags text[] NOT NULL,
-    scope_trigger jsonb NOT NULL,
+    covered_scope text,
+    evidence_covered bigint,
+    tags text NOT NULL,
+    scope_trigger text NOT NULL,
     unread int NOT NULL DEFAULT 0,
     retraction_pending bool NOT NULL DEFAULT false,
     PRIMARY KEY (bank_id, mental_model_id)
 )"""
+# scopes are JSON in columns of text: compared and looked up as they are, read once for all models of the same scope
 
 HANDLES = (
     MentalModelCreated,
@@ -58,44 +62,53 @@ def project(recorded: Recorded) -> Iterable[Statement]:
         case MentalModelCreated(tags=tags, trigger=trigger):
             yield Statement(
                 "INSERT INTO staleness (bank_id, mental_model_id, version, covered, tags, scope_trigger)"
-                " VALUES (%(bank_id)s, %(id)s, %(version)s, 0, %(tags)s, %(trigger)s) ON CONFLICT DO NOTHING",
-                {**key, "tags": list(tags), "trigger": _scope_fields(trigger)},
+                " VALUES (%(bank_id)s, %(id)s, %(version)s, 0, %(tags)s, %(scope_trigger)s) ON CONFLICT DO NOTHING",
+                {**key, "tags": _tags(tags), "scope_trigger": _scope_fields(trigger)},
             )
         case TagsChanged(tags=tags):
-            yield Statement(
-                f"UPDATE staleness SET tags = %(tags)s, version = %(version)s WHERE {OLDER}",
-                {**key, "tags": list(tags)},
-            )
+            yield _set(key, tags=_tags(tags))
         case TriggerChanged(trigger=trigger):
-            yield Statement(
-                f"UPDATE staleness SET scope_trigger = %(trigger)s, version = %(version)s WHERE {OLDER}",
-                {**key, "trigger": _scope_fields(trigger)},
-            )
+            yield _set(key, scope_trigger=_scope_fields(trigger))
         case ContentWritten(record=record) | ContentUnchanged(record=record):
-            yield _read_so_far(key, record, retraction_pending=_retraction_pending(record))
+            yield _read_so_far(key, record, looked=True)
         case ContentPreservedNoNewFacts(record=record):
             # a rewrite that found nothing did not look at what the document rests on
-            looked = record.effective_mode == "delta"
-            yield _read_so_far(key, record, retraction_pending=_retraction_pending(record) if looked else None)
-        case ContentReverted() | ContentCleared():
-            yield Statement(
-                f"UPDATE staleness SET retraction_pending = false, version = %(version)s WHERE {OLDER}", key
-            )
+            yield _read_so_far(key, record, looked=record.effective_mode == "delta")
+        case ContentReverted(evidence=evidence):
+            # what it rests on again may have ended at any time since it was written
+            since = min((cited.position for cited in evidence), default=None)
+            yield _set(key, evidence_covered=since, retraction_pending=False)
+        case ContentCleared():
+            yield _set(key, evidence_covered=None, retraction_pending=False)
         case MentalModelDeleted():
             yield Statement(f"DELETE FROM staleness WHERE {OLDER}", key)
 
 
-def _read_so_far(key: dict[str, Any], record: RefreshRecord, *, retraction_pending: bool | None) -> Statement:
+def _set(key: dict[str, Any], **columns: Any) -> Statement:
+    assignments = ", ".join(f"{column} = %({column})s" for column in ("version", *columns))
+    return Statement(f"UPDATE staleness SET {assignments} WHERE {OLDER}", {**key, **columns})
+
+
+_LATE = "covered > %(covered)s"
+"""Another run read more and ended sooner: what it says of scope and room stands."""
+
+
+def _read_so_far(key: dict[str, Any], record: RefreshRecord, *, looked: bool) -> Statement:
+    """`looked`: at what the document rests on, which is known to stand as far as this run read, and no farther."""
+    checked = "%(covered)s" if looked else "greatest(evidence_covered, %(covered)s)"
     return Statement(
-        "UPDATE staleness SET covered = greatest(covered, %(covered)s), covered_scope = %(scope)s, unread = %(unread)s,"
+        "UPDATE staleness SET covered = greatest(covered, %(covered)s),"
+        f" covered_scope = CASE WHEN {_LATE} THEN covered_scope ELSE %(scope)s END,"
+        f" unread = CASE WHEN {_LATE} THEN greatest(unread, %(unread)s) ELSE %(unread)s END,"
+        f" evidence_covered = {checked},"
         " retraction_pending = coalesce(%(retraction_pending)s::bool, retraction_pending),"
         f" version = %(version)s WHERE {OLDER}",
         {
             **key,
             "covered": record.window.upto,
-            "scope": Json(record.scope.scope.model_dump(mode="json", by_alias=True)),
+            "scope": _stored(record.scope.scope),
             "unread": record.unread,
-            "retraction_pending": retraction_pending,
+            "retraction_pending": _retraction_pending(record) if looked else None,
         },
     )
 
@@ -106,11 +119,19 @@ def _retraction_pending(record: RefreshRecord) -> bool:
     return retraction is not None and bool(retraction.fact_ids) and not retraction.applied
 
 
-def _scope_fields(trigger: Trigger) -> Json:
-    return Json(trigger.model_dump(mode="json", by_alias=True, include=_SCOPE_FIELDS))
+def _tags(tags: Sequence[str]) -> str:
+    return json.dumps(list(tags), ensure_ascii=False)
 
 
-PROJECTION = Projection("staleness", 2, "staleness", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
+def _scope_fields(trigger: Trigger) -> str:
+    return trigger.model_dump_json(by_alias=True, include=_SCOPE_FIELDS)
+
+
+def _stored(scope: Scope) -> str:
+    return scope.model_dump_json(by_alias=True)
+
+
+PROJECTION = Projection("staleness", 3, "staleness", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,74 +147,109 @@ class Staleness:
 
 
 def of_models(bank_id: str, mental_model_ids: Sequence[str]) -> Query[dict[str, Staleness]]:
-    """Staleness of any number of models of a bank in one small query: what they covered, what was written since by tag
-    set and fact type, and which of the facts they rest on changed since."""
+    """By id, in one query for any number of models; unknown ids are left out. Models that are alike come in one row.
+
+    Which facts ended is found by position and joined to citations by their index, by force: the plan that is kept for a
+    prepared statement would be another for as long as the tables have no statistics, and take half a second."""
     return Query(
-        # joined, not `= ANY`: a plan made for any number of ids would compare each row with each of them
-        "WITH models AS (SELECT s.* FROM unnest(%(ids)s::text[]) AS wanted (id)"
-        "   JOIN staleness s ON s.bank_id = %(bank_id)s AND s.mental_model_id = wanted.id),"
-        " since AS (SELECT coalesce(min(covered), 0) AS position FROM models),"
-        " changed AS (SELECT c.mental_model_id, max(f.to_position) AS position"
-        "   FROM fact_versions f JOIN citations c ON c.bank_id = f.bank_id AND c.fact_id = f.fact_id"
-        "   JOIN models USING (mental_model_id)"
-        "   WHERE f.bank_id = %(bank_id)s AND f.to_position > (SELECT position FROM since)"
-        "     AND c.until IS NULL AND c.fact_version = f.version GROUP BY 1)"
-        " SELECT 'model' AS row, m.mental_model_id AS id, m.covered AS position, m.covered_scope, m.tags,"
-        "   m.scope_trigger, m.unread, m.retraction_pending, c.position AS changed, NULL AS fact_type"
-        "   FROM models m LEFT JOIN changed c USING (mental_model_id)"
-        " UNION ALL SELECT 'clock', NULL, s.position, NULL, s.tags, NULL, NULL, NULL, NULL, s.fact_type"
-        "   FROM scope_clock s WHERE s.bank_id = %(bank_id)s AND s.position > (SELECT position FROM since)",
+        "WITH models AS MATERIALIZED (SELECT * FROM staleness"
+        "   WHERE bank_id = %(bank_id)s AND mental_model_id = ANY(%(ids)s::text[])),"
+        " changed AS (SELECT c.mental_model_id, max(f.to_position) AS position FROM fact_versions f,"
+        "   LATERAL (SELECT c.mental_model_id FROM citations c WHERE c.bank_id = %(bank_id)s"
+        "     AND c.fact_id = f.fact_id AND c.fact_version = f.version AND c.until IS NULL OFFSET 0) c"
+        "   WHERE f.bank_id = %(bank_id)s AND f.to_position > (SELECT min(evidence_covered) FROM models) GROUP BY 1)"
+        " SELECT 'models' AS row, array_agg(mental_model_id) AS ids, covered AS position, covered_scope,"
+        "   evidence_covered, tags, scope_trigger, unread > 0 AS unread, retraction_pending, NULL AS fact_type"
+        "   FROM models"
+        "   GROUP BY covered, covered_scope, evidence_covered, tags, scope_trigger, unread > 0, retraction_pending"
+        " UNION ALL SELECT 'changed', ARRAY[mental_model_id], position, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
+        "   FROM changed"
+        " UNION ALL SELECT 'clock', NULL, s.position, NULL, NULL, to_json(s.tags)::text, NULL, NULL, NULL, s.fact_type"
+        "   FROM scope_clock s WHERE s.bank_id = %(bank_id)s AND s.position > (SELECT min(covered) FROM models)",
         {"bank_id": bank_id, "ids": list(mental_model_ids)},
         _read,
     )
 
 
 @dataclass(frozen=True, slots=True)
+class _Written:
+    """The newest write of memories with these tags and this type."""
+
+    position: int
+    tags: Sequence[str]
+    fact_type: str
+
+
+class _Clock:
+    """The newest writes of a bank, newest first, all and by each of their tags."""
+
+    def __init__(self, written: Iterable[_Written]) -> None:
+        self.all = sorted(written, key=lambda each: -each.position)
+        self.by_tag: dict[str, list[_Written]] = {}
+        for each in self.all:
+            for tag in each.tags:
+                self.by_tag.setdefault(tag, []).append(each)
+
+
+@dataclass(frozen=True, slots=True)
 class _Shape:
-    """What models of the same tags and trigger have in common: the scope they read, the same as it is stored, and the
-    position of the newest write in it that makes a document stale (0: none)."""
+    """What models of the same tags and trigger have in common: the scope they read, and the same as it is stored; where
+    a write makes them stale."""
 
     scope: Scope
-    stored: dict[str, Any]
-    newest: int
+    stored: str
+    strict: Scope
+
+    def newest(self, clock: _Clock) -> int:
+        """The position of the newest write that makes them stale; 0 when there is none."""
+        # by strict rules what a tagged model reads has one of its tags
+        tags = self.strict.tags
+        looked_at = (clock.by_tag.get(tag, ()) for tag in tags) if tags else (clock.all,)
+        return max(next((each.position for each in written if self._admits(each)), 0) for written in looked_at)
+
+    def _admits(self, written: _Written) -> bool:
+        # under a `not` the strict scope admits more than a refresh reads: both must
+        return admits(self.strict, written.tags, written.fact_type) and admits(
+            self.scope, written.tags, written.fact_type
+        )
 
 
 def _read(rows: Sequence[Row]) -> dict[str, Staleness]:
-    clock = [row for row in rows if row["row"] == "clock"]
-    shapes: dict[str, _Shape] = {}
+    clock = _Clock(
+        _Written(row["position"], json.loads(row["tags"]), row["fact_type"]) for row in rows if row["row"] == "clock"
+    )
+    changed = {row["ids"][0]: row["position"] for row in rows if row["row"] == "changed"}
+    newest: dict[tuple[str, str], int] = {}
     found: dict[str, Staleness] = {}
     for row in rows:
-        if row["row"] == "model":
-            key = repr((row["tags"], row["scope_trigger"]))
-            if key not in shapes:
-                shapes[key] = _shape(row, clock)
-            found[row["id"]] = _staleness(row, shapes[key])
+        if row["row"] == "models":
+            key = row["tags"], row["scope_trigger"]
+            shape = _shape(*key)
+            if key not in newest:
+                newest[key] = shape.newest(clock)
+            found |= _staleness(row, shape, newest[key], changed)
     return found
 
 
-def _shape(row: Row, clock: Sequence[Row]) -> _Shape:
-    trigger = Trigger.model_validate(row["scope_trigger"])
-    scope = refresh_scope(tuple(row["tags"]), trigger.tags_match, trigger.tag_groups, trigger.fact_types)
-    strict = staleness_scope(scope)
-    # under a `not` the strict scope admits more than a refresh reads: both must
-    written = (
-        each["position"]
-        for each in clock
-        if admits(strict, each["tags"], each["fact_type"]) and admits(scope, each["tags"], each["fact_type"])
-    )
-    return _Shape(scope, scope.model_dump(mode="json", by_alias=True), max(written, default=0))
+@lru_cache(maxsize=4096)
+def _shape(tags: str, scope_trigger: str) -> _Shape:
+    trigger = Trigger.model_validate_json(scope_trigger)
+    scope = refresh_scope(tuple(json.loads(tags)), trigger.tags_match, trigger.tag_groups, trigger.fact_types)
+    return _Shape(scope, _stored(scope), staleness_scope(scope))
 
 
-def _staleness(row: Row, shape: _Shape) -> Staleness:
-    covered = row["position"]
-    reasons = []
-    if shape.newest > covered:
-        reasons.append("new_memories")
+def _staleness(row: Row, shape: _Shape, newest: int, changed: Mapping[str, int]) -> dict[str, Staleness]:
+    """Of models that are alike in all but what became of the facts they rest on."""
+    new: tuple[str, ...] = ("new_memories",) if newest > row["position"] else ()
     before = row["covered_scope"]
-    if before is not None and before != shape.stored and not same(Scope.model_validate(before), shape.scope):
-        reasons.append("scope_changed")
-    if row["retraction_pending"] or (row["changed"] is not None and row["changed"] > covered):
-        reasons.append("evidence_changed")
-    if row["unread"]:
-        reasons.append("unread_memories")
-    return Staleness(tuple(reasons))
+    if before is not None and before != shape.stored and not same(Scope.model_validate_json(before), shape.scope):
+        new += ("scope_changed",)
+    unread = ("unread_memories",) if row["unread"] else ()
+    stands = Staleness((*new, *unread))
+    gone = Staleness((*new, "evidence_changed", *unread))
+    if row["retraction_pending"]:
+        return dict.fromkeys(row["ids"], gone)
+    covered = row["evidence_covered"]
+    if covered is None or not changed:
+        return dict.fromkeys(row["ids"], stands)
+    return {each: gone if changed.get(each, 0) > covered else stands for each in row["ids"]}

@@ -98,7 +98,7 @@ class OpenAICompatibleEmbedder:
     def _vectors(self, payload: Mapping[str, Any], count: int) -> list[list[float]]:
         target = self._connection.target
         if error := payload.get("error"):
-            raise of_error_body(error, target)
+            raise of_error_body(error, target, self._connection.now())
         try:
             rows = sorted(payload["data"], key=lambda row: int(row.get("index", 0)))
             vectors = [_unit(_numbers(row["embedding"])) for row in rows]

@@ -6,7 +6,8 @@ import asyncio
 from types import TracebackType
 from typing import Literal, Self
 
-from adapters.jobs import GRACE_SECONDS, JobWorker
+from adapters.jobs import GRACE_SECONDS
+from adapters.worker import Worker
 
 STOPS_WITHIN_SECONDS = GRACE_SECONDS + 1.0
 """A worker that takes longer is cancelled once more: cancelling it while it starts can be lost."""
@@ -15,7 +16,7 @@ STOPS_WITHIN_SECONDS = GRACE_SECONDS + 1.0
 class InProcessWorker:
     """Runs a worker while the context is entered."""
 
-    def __init__(self, worker: JobWorker | None) -> None:
+    def __init__(self, worker: Worker | None) -> None:
         self._worker = worker
         self._task: asyncio.Task[None] | None = None
 

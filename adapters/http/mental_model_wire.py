@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adapters.http.responses import EventResponse, HistoryEntry, MentalModelResponse
@@ -15,25 +16,48 @@ from projections.timeline import TimelineEntry
 
 
 def of_row(row: DocumentRow, staleness: Staleness | None = None) -> MentalModelResponse:
-    return MentalModelResponse(
-        id=row.mental_model_id,
-        bank_id=row.bank_id,
-        name=row.name,
-        tags=row.tags,
-        version=row.version,
-        created_at=iso(row.created_at),
-        last_refreshed_at=iso(row.last_refreshed_at),
-        last_memory_seen_at=iso_or_none(row.last_memory_seen_at),
-        last_refresh_failed_at=iso_or_none(row.last_refresh_failed_at),
-        last_full_refreshed_at=iso_or_none(row.last_full_refreshed_at),
-        is_stale=staleness.is_stale if staleness else None,
-        stale_reasons=list(staleness.reasons) if staleness and staleness.reasons else None,
-        source_query=row.source_query,
-        max_tokens=row.max_tokens,
-        trigger=_without_nulls(row.trigger),
-        content=row.content,
-        reflect_response=row.reflect_response,
-    )
+    return MentalModelResponse(**fields_of(row, staleness))
+
+
+def fields_of(row: DocumentRow, staleness: Staleness | None = None) -> dict[str, Any]:
+    """The fields of a MentalModelResponse in its order, without nulls: a list of a thousand is made of these, in a
+    fraction of the time that models of them take."""
+    told: dict[str, Any] = {
+        "id": row.mental_model_id,
+        "bank_id": row.bank_id,
+        "name": row.name,
+        "tags": row.tags,
+        "version": row.version,
+        "created_at": iso(row.created_at),
+        "last_refreshed_at": iso(row.last_refreshed_at),
+    }
+    if row.last_memory_seen_at is not None:
+        told["last_memory_seen_at"] = iso(row.last_memory_seen_at)
+    if row.last_refresh_failed_at is not None:
+        told["last_refresh_failed_at"] = iso(row.last_refresh_failed_at)
+    if row.last_full_refreshed_at is not None:
+        told["last_full_refreshed_at"] = iso(row.last_full_refreshed_at)
+    told["is_paused"] = row.last_refresh_failed_at is not None
+    told["is_knowledge_page"] = False
+    if staleness is not None:
+        told["is_stale"] = staleness.is_stale
+        if staleness.reasons:
+            told["stale_reasons"] = staleness.reasons
+    if row.content is not None:
+        told |= {
+            "source_query": row.source_query,
+            "max_tokens": row.max_tokens,
+            "trigger": _without_nulls(row.trigger),
+            "content": row.content,
+        }
+    if row.reflect_response is not None:
+        told["reflect_response"] = row.reflect_response
+    return told
+
+
+def listed(rows: Iterable[DocumentRow], stale: Mapping[str, Staleness], **page: int) -> dict[str, Any]:
+    """A MentalModelListResponse, as its fields."""
+    return {"items": [fields_of(row, stale.get(row.mental_model_id)) for row in rows], **page}
 
 
 def as_it_was(model: MentalModel, version: int, events: list[Recorded], detail: Detail) -> MentalModelResponse:
@@ -59,6 +83,7 @@ def as_it_was(model: MentalModel, version: int, events: list[Recorded], detail: 
         last_memory_seen_at=iso_or_none(model.last_memory_seen_at),
         last_refresh_failed_at=iso_or_none(model.last_refresh_failed_at),
         last_full_refreshed_at=iso_or_none(model.last_full_refreshed_at),
+        is_paused=model.last_refresh_failed_at is not None,
         **more,
     )
 

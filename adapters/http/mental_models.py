@@ -29,6 +29,7 @@ from adapters.http.responses import (
     MentalModelResponse,
     Problem,
     respond,
+    respond_with,
 )
 from adapters.http.wire_route import WireRoute
 from domain.mental_model.trigger import Trigger
@@ -65,8 +66,7 @@ async def list_mental_models(
     if not rows and not total:
         await api.require_bank(bank_id)
     stale = await api.ask(staleness.of_models(bank_id, [row.mental_model_id for row in rows])) if rows else {}
-    items = [mental_model_wire.of_row(row, stale.get(row.mental_model_id)) for row in rows]
-    return respond(MentalModelListResponse(items=items, total=total, limit=limit, offset=offset))
+    return respond_with(mental_model_wire.listed(rows, stale, total=total, limit=limit, offset=offset))
 
 
 @router.post("", response_model=CreateMentalModelResponse)
@@ -156,14 +156,15 @@ async def refresh_mental_model(
     api: Api, bank_id: BankId, mental_model_id: str, body: RefreshMentalModelRequest | None = None
 ) -> Response:
     """Asks for a refresh in the background. `mode` full rewrites the document this once, whatever its trigger says."""
-    operation_id = await api.command(
-        api.service.mental_models.refresh,
+    asked = await api.command(
+        api.service.refresh_requests.refresh,
         api.by_user("POST refresh"),
         bank_id,
         mental_model_id,
         body.mode if body else None,
     )
-    return respond(AsyncOperationSubmitResponse(operation_id=str(operation_id)))
+    folded = asked.status == "folded"
+    return respond(AsyncOperationSubmitResponse(operation_id=str(asked.operation_id), folded=folded))
 
 
 @router.get("/{mental_model_id}/history", response_model=list[HistoryEntry])

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from adapters.http.backend import Api
 from adapters.http.fields import BankId, Offset
 from adapters.http.responses import (
+    OperationChanged,
     OperationResponse,
     OperationsListResponse,
     OperationStatusResponse,
@@ -24,7 +25,7 @@ from adapters.http.responses import (
 from adapters.http.times import iso, iso_or_none
 from adapters.http.wire_route import WireRoute
 from domain.operation import RefreshDone, Result
-from domain.refusals import BankNotFound
+from domain.refusals import BankNotFound, OperationNotFound
 from projections import banks, operations
 from projections.operations import OperationRow, Status
 
@@ -46,13 +47,20 @@ async def list_operations(
     type: Annotated[str | None, Query(description="`retain`, `refresh_mental_model`")] = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     offset: Offset = 0,
+    after: Annotated[
+        str | None, Query(description="An operation's id: those listed after it, though new ones came")
+    ] = None,
     exclude_parents: bool = False,  # noqa: ARG001 - part of the contract; no operation here has children
 ) -> Response:
-    """Operations of a bank, newest first."""
-    asked = operations.page(bank_id, status=status, operation_type=type, limit=limit, offset=offset)
+    """Operations of a bank, newest first. Pages that begin `after` the last operation of the page before, which the
+    contract does not have, neither repeat nor miss any while new ones arrive."""
+    known = None if after is None else str(_operation_id(after))
+    asked = operations.page(bank_id, status=status, operation_type=type, limit=limit, offset=offset, after=known)
     (rows, total), bank = await api.ask_both(asked, banks.find(bank_id))
     if bank is None:  # operations outlive their bank, but not for those who ask
         raise BankNotFound(bank_id)
+    if known is not None and not rows and await api.ask(operations.find(bank_id, known)) is None:
+        raise OperationNotFound(bank_id, known)
     body = OperationsListResponse(
         bank_id=bank_id, total=total, limit=limit, offset=offset, operations=[_list_item(row) for row in rows]
     )
@@ -62,12 +70,7 @@ async def list_operations(
 @router.get("/{operation_id}", response_model=OperationStatusResponse)
 async def get_operation_status(api: Api, bank_id: BankId, operation_id: str, include_payload: bool = False) -> Response:
     """One operation. One that is not known has the status `not_found`."""
-    try:
-        known_as = UUID(operation_id)
-    except ValueError as error:
-        raise HTTPException(
-            400, f"'{operation_id}' is not an operation id; it is the UUID that the request was answered with"
-        ) from error
+    known_as = _operation_id(operation_id)
     row, bank = await api.ask_both(operations.find(bank_id, str(known_as)), banks.find(bank_id))
     if bank is None:
         raise BankNotFound(bank_id)
@@ -80,6 +83,43 @@ async def get_operation_status(api: Api, bank_id: BankId, operation_id: str, inc
         task_payload=row.work if include_payload else None,
     )
     return respond(body)
+
+
+_NOT_IN_THAT_STATUS: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "Its status forbids it"}}
+
+
+@router.delete("/{operation_id}", response_model=OperationChanged, responses=_NOT_IN_THAT_STATUS)
+async def cancel_operation(api: Api, bank_id: BankId, operation_id: str) -> Response:
+    """Cancels an operation that waits or runs. One that waits never runs; what one that runs still comes to is not
+    recorded. It can be retried, or deleted."""
+    chosen = _operation_id(operation_id)
+    await api.command(api.service.operations.cancel, api.by_user("DELETE operation"), bank_id, chosen)
+    return respond(OperationChanged(message=f"Operation {chosen} cancelled", operation_id=str(chosen)))
+
+
+@router.post("/{operation_id}/retry", response_model=OperationChanged, responses=_NOT_IN_THAT_STATUS)
+async def retry_operation(api: Api, bank_id: BankId, operation_id: str) -> Response:
+    """Queues a failed or cancelled operation again, with all its retries; one that waits for a time runs now."""
+    chosen = _operation_id(operation_id)
+    await api.command(api.service.operations.retry, api.by_user("POST retry"), bank_id, chosen)
+    return respond(OperationChanged(message=f"Operation {chosen} queued for retry", operation_id=str(chosen)))
+
+
+@router.delete("/{operation_id}/delete", response_model=OperationChanged, responses=_NOT_IN_THAT_STATUS)
+async def delete_operation(api: Api, bank_id: BankId, operation_id: str) -> Response:
+    """Deletes an operation that has ended, and what it did not retain. The events of it stay in the log."""
+    chosen = _operation_id(operation_id)
+    await api.command(api.service.operations.delete, api.by_user("DELETE ended operation"), bank_id, chosen)
+    return respond(OperationChanged(message=f"Operation {chosen} deleted", operation_id=str(chosen)))
+
+
+def _operation_id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError as error:
+        raise HTTPException(
+            400, f"'{text}' is not an operation id; it is the UUID that the request was answered with"
+        ) from error
 
 
 def _list_item(row: OperationRow) -> OperationResponse:
@@ -100,6 +140,7 @@ def _shared(row: OperationRow) -> dict[str, Any]:
         "error_message": row.error_message,
         "retry_count": row.retry_count,
         "next_retry_at": iso_or_none(row.next_retry_at),
+        "park_reason": row.park_reason,
     }
 
 

@@ -1,17 +1,19 @@
 """Bodies of responses, in the shapes of the wire contract. Fields that are null are left out where the contract does.
 
-Fields the contract does not have, all of them optional to a client, are `version`, `stale_reasons`, the missions of a
-bank, `palimpsest_version`, and the events.
+Fields the contract does not have, all of them optional to a client, are `version`, `is_paused`, `stale_reasons`, the
+missions of a bank, `palimpsest_version`, and the events.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
+from pydantic_core import to_json
 from starlette.responses import Response
 
-from domain.operation import RefreshDone
+from domain.operation import ParkReason, RefreshDone
 from domain.usage import TokenUsage
 
 
@@ -21,6 +23,11 @@ def respond(
     """The body as JSON, without its null fields unless the contract has them."""
     content = body.__pydantic_serializer__.to_json(body, exclude_none=not keep_nulls, by_alias=True)
     return Response(content, status, headers, media_type="application/json")
+
+
+def respond_with(fields: Mapping[str, Any]) -> Response:
+    """Fields that are told as they are, as JSON: what `respond` answers, for bodies too large to be made of models."""
+    return Response(to_json(fields), media_type="application/json")
 
 
 class Problem(BaseModel):
@@ -40,6 +47,12 @@ class MentalModelResponse(BaseModel):
     last_memory_seen_at: str | None = None
     last_refresh_failed_at: str | None = None
     last_full_refreshed_at: str | None = None
+    is_paused: bool = Field(
+        default=False,
+        description="Whether it no longer refreshes itself, because its last refresh failed for good: until a refresh"
+        " that was asked for succeeds, or it is edited or cleared. Where the service is set to try again by itself,"
+        " until then.",
+    )
     is_knowledge_page: bool = False
     is_stale: bool | None = None
     stale_reasons: list[str] | None = Field(
@@ -68,6 +81,7 @@ class CreateMentalModelResponse(BaseModel):
 class AsyncOperationSubmitResponse(BaseModel):
     operation_id: str
     status: Literal["queued"] = "queued"
+    folded: bool = Field(default=False, description="Whether a refresh that waited already took this request in.")
 
 
 class Deleted(BaseModel):
@@ -138,6 +152,10 @@ class OperationFields(BaseModel):
     error_message: str | None
     retry_count: int
     next_retry_at: str | None
+    park_reason: ParkReason | None = Field(
+        description="Why one that waits has to: it was refreshed too recently, the bank spent its tokens of the day, or"
+        " the endpoint named a time to come back."
+    )
     progress: None = None
 
 
@@ -164,6 +182,14 @@ class OperationStatusResponse(OperationFields):
 class UnknownOperation(BaseModel):
     operation_id: str
     status: Literal["not_found"] = "not_found"
+
+
+class OperationChanged(BaseModel):
+    """It was cancelled, queued again, or deleted."""
+
+    success: Literal[True] = True
+    message: str
+    operation_id: str
 
 
 class RetainResponse(BaseModel):

@@ -130,5 +130,6 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
     if isinstance(below.get("properties"), Mapping) and isinstance(above.get("properties"), Mapping):
         merged["properties"] = {**below["properties"], **above["properties"]}
     if isinstance(below.get("required"), list) and isinstance(above.get("required"), list):
-        merged["required"] = list(dict.fromkeys([*below["required"], *above["required"]]))
+        names = [*below["required"], *above["required"]]
+        merged["required"] = list(dict.fromkeys(name for name in names if isinstance(name, str)))
     return merged

@@ -9,16 +9,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from adapters.llm.failures import explain, one_line, unusable, without
 from adapters.llm.storable_text import storable_payload
+from application.current_operation import current_operation
+from application.deadline import Deadline
 from domain.storable import storable
 
 if TYPE_CHECKING:
-    from openai import APIResponse, OpenAI
+    from openai import APIResponse, OpenAI, Timeout
 
     Send = Callable[[OpenAI], AbstractContextManager[APIResponse[Any]]]
     """Starts a request on the client; the body of the response is still to be read."""
@@ -26,14 +29,26 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 10.0
 
 
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 class Connection:
     """A client of one endpoint; safe to share between threads. Close it at the end.
 
-    `timeout_seconds` bounds the whole answer, however slowly it trickles in. Nothing is retried here: the jobs
-    that call a model do that.
+    `timeout_seconds` bounds the whole answer, however slowly it trickles in; the deadline of the current operation
+    bounds it too. `now` tells the time in UTC. Nothing is retried here: the jobs that call a model do that.
     """
 
-    def __init__(self, *, base_url: str, api_key: str | None, model: str, timeout_seconds: float) -> None:
+    def __init__(
+        self,
+        *,
+        base_url: str,
+        api_key: str | None,
+        model: str,
+        timeout_seconds: float,
+        now: Callable[[], datetime] = utc_now,
+    ) -> None:
         if not model.strip():
             raise ValueError(f"the endpoint {base_url} needs the name of a model")
         parts = urlsplit(base_url)
@@ -43,6 +58,7 @@ class Connection:
         self.target = f"{model} at {parts.scheme}://{parts.hostname}{port}{parts.path}"
         """Model and endpoint as messages name them: without credentials, which a URL may hold."""
         self.model = model
+        self.now = now
         self._base_url = base_url
         self._api_key = api_key or "none"  # endpoints without keys still get an Authorization header
         self._timeout = timeout_seconds
@@ -54,14 +70,25 @@ class Connection:
         import httpx2
         import openai
 
+        deadline = _deadline()
+        timeout = self._within(deadline)
         client = self.open()
-        deadline = time.monotonic() + self._timeout
+        end = time.monotonic() + timeout
         try:
-            with send(client) as response:
-                raw = b"".join(_until(deadline, response.iter_bytes()))
+            with send(client if timeout == self._timeout else self._with_timeout(client, timeout)) as response:
+                raw = b"".join(_until(end, response.iter_bytes()))
         except (openai.OpenAIError, httpx2.HTTPError, TimeoutError) as error:
-            raise explain(error, self.target, timeout_seconds=self._timeout, secret=self._api_key) from error
+            if deadline is not None and not isinstance(error, openai.APIStatusError):
+                deadline.check()
+            raise explain(error, self.target, timeout_seconds=timeout, secret=self._api_key, now=self.now()) from error
         return self._parsed(raw)
+
+    def _within(self, deadline: Deadline | None) -> float:
+        """Seconds that an answer may take. Raises DeadlinePassed."""
+        if deadline is None:
+            return self._timeout
+        deadline.check()
+        return min(self._timeout, deadline.remaining())
 
     def _parsed(self, raw: bytes) -> dict[str, Any]:
         try:
@@ -90,13 +117,15 @@ class Connection:
         client = openai.OpenAI(
             base_url=self._base_url,
             api_key=self._api_key,
-            timeout=openai.Timeout(self._timeout, connect=min(self._timeout, _CONNECT_SECONDS)),
+            timeout=_timeouts(self._timeout),
             max_retries=0,
         )
-        # The library takes these from the environment; whoever set them there did not mean them for this endpoint.
-        client.organization = client.project = client.admin_api_key = None
         _ = client.chat.completions, client.embeddings  # loaded by the library only when first used
-        return client
+        return _unaddressed(client)
+
+    def _with_timeout(self, client: OpenAI, seconds: float) -> OpenAI:
+        """The same connections with another timeout."""
+        return _unaddressed(client.with_options(timeout=_timeouts(seconds)))
 
     def close(self) -> None:
         """Closes the connections; a later request opens new ones."""
@@ -112,6 +141,23 @@ class Connection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _deadline() -> Deadline | None:
+    current = current_operation()
+    return current.deadline if current else None
+
+
+def _timeouts(seconds: float) -> Timeout:
+    import openai
+
+    return openai.Timeout(seconds, connect=min(seconds, _CONNECT_SECONDS))
+
+
+def _unaddressed(client: OpenAI) -> OpenAI:
+    """Without what the library takes from the environment; whoever set it there did not mean it for this endpoint."""
+    client.organization = client.project = client.admin_api_key = None
+    return client
 
 
 def _until(deadline: float, parts: Iterator[bytes]) -> Iterator[bytes]:

@@ -9,19 +9,21 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from functools import lru_cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import BaseModel
 
-from adapters.llm.connection import Connection
+from adapters.llm.connection import Connection, utc_now
 from adapters.llm.failures import ParameterRefused, one_line, unusable
+from adapters.llm.paid_once import PaidOnce
 from adapters.llm.replies import ChatReply, ToolUse, counted, json_in, read_reply
 from adapters.llm.storable_text import storable_json
 from adapters.llm.tool_schema import plain_schema
-from application.ports import MindFailed
+from application.ports import KeptReplies, MindFailed
 from domain.usage import ModelCall
 
 if TYPE_CHECKING:
@@ -39,7 +41,8 @@ class Endpoint:
 
     `base_url` None is OpenAI's own. `timeout_seconds` is for one whole answer. `max_completion_tokens` caps an answer,
     thoughts included; None leaves that to the endpoint. `temperature` None is not sent. Either of them, when the
-    endpoint refuses it, is left out from then on.
+    endpoint refuses it, is left out from then on. With `kept`, an operation that asks the same again in another attempt
+    gets the reply that it has paid for. `now` tells the time in UTC.
     """
 
     def __init__(
@@ -51,11 +54,14 @@ class Endpoint:
         timeout_seconds: float = 120.0,
         max_completion_tokens: int | None = None,
         temperature: float | None = 0.0,
+        kept: KeptReplies | None = None,
+        now: Callable[[], datetime] = utc_now,
     ) -> None:
         self.model = model
         self._connection = Connection(
-            base_url=base_url or OPENAI, api_key=api_key, model=model, timeout_seconds=timeout_seconds
+            base_url=base_url or OPENAI, api_key=api_key, model=model, timeout_seconds=timeout_seconds, now=now
         )
+        self._paid_once = PaidOnce(kept)
         self._options = {"max_completion_tokens": max_completion_tokens, "temperature": temperature}
         self._left_out: set[str] = set()
 
@@ -119,20 +125,29 @@ class Endpoint:
     def _ask(self, request: Mapping[str, Any], purpose: str, paid: list[ModelCall]) -> ChatReply:
         options = {name: value for name, value in self._options.items() if value is not None}
         whole = {"model": self.model, **options, **storable_json(request)}
+        asked = self._paid_once.of(whole)
         try:
-            while True:
-                sent = {name: value for name, value in whole.items() if name not in self._left_out}
-                try:
-                    return self._count(sent, purpose, paid)
-                except ParameterRefused as refused:
-                    if refused.parameter not in self._options or refused.parameter not in sent:
-                        raise
-                    self._left_out.add(refused.parameter)
+            payload = asked.replayed(purpose, self.model, paid)
+            if payload is None:
+                payload = self._sent_as_taken(whole, purpose, paid)
+                asked.keep(payload)
+            return read_reply(payload, self.target, self._connection.now())
         except MindFailed as failure:
             failure.calls = tuple(paid)
             raise
 
-    def _count(self, request: Mapping[str, Any], purpose: str, paid: list[ModelCall]) -> ChatReply:
+    def _sent_as_taken(self, whole: Mapping[str, Any], purpose: str, paid: list[ModelCall]) -> dict[str, Any]:
+        """The reply to a request, without the options that the endpoint refuses."""
+        while True:
+            sent = {name: value for name, value in whole.items() if name not in self._left_out}
+            try:
+                return self._sent(sent, purpose, paid)
+            except ParameterRefused as refused:
+                if refused.parameter not in self._options or refused.parameter not in sent:
+                    raise
+                self._left_out.add(refused.parameter)
+
+    def _sent(self, request: Mapping[str, Any], purpose: str, paid: list[ModelCall]) -> dict[str, Any]:
         payload: dict[str, Any] = {}
         self._connection.open()
         started = time.perf_counter()
@@ -143,7 +158,7 @@ class Endpoint:
         finally:
             seconds = time.perf_counter() - started
             paid.append(counted(payload, purpose=purpose, model=self.model, seconds=seconds))
-        return read_reply(payload, self.target)
+        return payload
 
     def close(self) -> None:
         self._connection.close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -89,7 +90,7 @@ class LlmFactExtractor:
         if count <= 1:
             return [read(number) for number in range(count)]
         with ThreadPoolExecutor(min(self._parallel, count), thread_name_prefix=_PURPOSE) as threads:
-            waiting = [threads.submit(read, number) for number in range(count)]
+            waiting = [threads.submit(copy_context().run, read, number) for number in range(count)]
             try:
                 return [each.result() for each in waiting]
             except MindFailed:

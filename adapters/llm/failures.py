@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from adapters.llm.quota import SOON, come_back_at, retry_after, told_in
 from application.ports import MindFailed
 from domain.mental_model.record import FailureReason
 from domain.storable import storable
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from openai import APIStatusError
 
 _TRANSIENT_STATUS = {408, 409, 425, 429}
+_QUOTA_STATUS = {402, 403}
+"""How some endpoints say that a quota is used up; only with a time at which it is reset does it mean that."""
 _QUOTED = 300
 _SHORTEST_SECRET = 6
 """Shorter keys are placeholders such as "none"; hiding them would blot out ordinary words."""
@@ -33,13 +37,13 @@ class UnusableReply(MindFailed):
         super().__init__(message, reason="unexpected_error", transient=False, raw=raw)
 
 
-def explain(error: Exception, target: str, *, timeout_seconds: float, secret: str) -> MindFailed:
+def explain(error: Exception, target: str, *, timeout_seconds: float, secret: str, now: datetime) -> MindFailed:
     """MindFailed for an error of the HTTP client. `target` names model and endpoint; `secret` is never quoted."""
     import httpx2
     import openai
 
     if isinstance(error, openai.APIStatusError):
-        return _of_response(error, target, secret)
+        return _of_response(error, target, secret, now)
     if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError)):
         return unusable(f"{target} gave no complete answer within {timeout_seconds:g} s", transient=True)
     if isinstance(error, httpx2.RemoteProtocolError):
@@ -48,34 +52,50 @@ def explain(error: Exception, target: str, *, timeout_seconds: float, secret: st
     return unusable(f"{target} cannot be reached ({cause}); check that it runs and its base URL", transient=True)
 
 
-def of_status(status: int, said: str, target: str, *, retry_after: str | None = None) -> MindFailed:
-    """MindFailed for an error status; `said` is what the endpoint said about it."""
-    if status in (401, 403):
+def of_status(status: int, said: str, target: str, *, now: datetime, back_at: datetime | None = None) -> MindFailed:
+    """MindFailed for an error status; `said` is what the endpoint said about it, `back_at` when it takes requests
+    again. A time that is not soon is when to resume."""
+    wait = back_at - now if back_at else None
+    if status == 429 or (status in _QUOTA_STATUS and wait):
+        text = f"{target} takes no more requests for now ({status}{_until(wait, now)}): {said}"
+    elif status in (401, 403):
         text = f"{target} does not accept the API key ({status}): {said}; check the key and what it may use"
     elif status == 404:
         text = f"{target} does not know this model or path (404): {said}; check the model's name and the base URL"
-    elif status == 429:
-        wait = f", retry after {retry_after} s" if retry_after else ""
-        text = f"{target} takes no more requests for now (429{wait}): {said}"
     elif status >= 500:
-        text = f"{target} failed ({status}): {said}"
+        text = f"{target} failed ({status}{_until(wait, now)}): {said}"
     else:
         text = f"{target} refused the request ({status}): {said}"
-    return unusable(text, transient=status in _TRANSIENT_STATUS or status >= 500)
+    transient = status in _TRANSIENT_STATUS or status >= 500 or wait is not None
+    return unusable(text, transient=transient, resume_at=back_at if wait and wait >= SOON else None)
 
 
-def of_error_body(error: object, target: str) -> MindFailed:
+def _until(wait: timedelta | None, now: datetime) -> str:
+    if wait is None:
+        return ""
+    if wait < SOON:
+        return f", retry after {wait.total_seconds():g} s"
+    return f", until {now + wait:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def of_error_body(error: object, target: str, now: datetime) -> MindFailed:
     """MindFailed for the `error` in the body of a 200: so gateways report a failure of the model behind them."""
     code = error.get("code") if isinstance(error, Mapping) else None
     status = code if isinstance(code, int) and 400 <= code < 600 else 500
-    return of_status(status, one_line(error_text(error)), target)
+    back_at = told_in(error, now) if status == 429 or status in _QUOTA_STATUS else None
+    return of_status(status, one_line(error_text(error)), target, now=now, back_at=back_at)
 
 
 def unusable(
-    message: str, *, reason: FailureReason = "unexpected_error", transient: bool = False, raw: str = ""
+    message: str,
+    *,
+    reason: FailureReason = "unexpected_error",
+    transient: bool = False,
+    raw: str = "",
+    resume_at: datetime | None = None,
 ) -> MindFailed:
     """The call failed or its answer, `raw`, cannot be used."""
-    return MindFailed(message, reason=reason, transient=transient, raw=raw)
+    return MindFailed(message, reason=reason, transient=transient, raw=raw, resume_at=resume_at)
 
 
 def one_line(text: str, secret: str = "", limit: int = _QUOTED) -> str:
@@ -96,9 +116,20 @@ def error_text(body: object) -> str:
     return str(body)
 
 
-def _of_response(error: APIStatusError, target: str, secret: str) -> MindFailed:
+def _of_response(error: APIStatusError, target: str, secret: str, now: datetime) -> MindFailed:
     said = one_line(error_text(error.body) if error.body else "no reason given", secret)
-    failure = of_status(error.status_code, said, target, retry_after=error.response.headers.get("retry-after"))
+    failure = of_status(error.status_code, said, target, now=now, back_at=_back_at(error, now))
     if error.status_code == 400 and isinstance(error.param, str):
         return ParameterRefused(str(failure), error.param)
     return failure
+
+
+def _back_at(error: APIStatusError, now: datetime) -> datetime | None:
+    """When the endpoint takes requests again. The resets of rate limits come with answers of all kinds: only where one
+    of them is the reason do they count."""
+    headers = error.response.headers
+    if error.status_code == 429:
+        return come_back_at(headers, error.body, now)
+    if error.status_code in _QUOTA_STATUS:
+        return told_in(error.body, now)
+    return retry_after(headers, now) if error.status_code >= 500 else None

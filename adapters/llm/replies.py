@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from adapters.llm.failures import UnusableReply, of_error_body, one_line
@@ -45,10 +46,11 @@ class ChatReply:
         return message
 
 
-def read_reply(payload: Mapping[str, Any], target: str) -> ChatReply:
-    """The answer in a completion. Raises MindFailed when it is cut off, refused, an error, or no completion at all."""
+def read_reply(payload: Mapping[str, Any], target: str, now: datetime) -> ChatReply:
+    """The answer in a completion that came now. Raises MindFailed when it is cut off, refused, an error, or no
+    completion at all."""
     if error := payload.get("error"):
-        raise of_error_body(error, target)
+        raise of_error_body(error, target, now)
     choices = payload.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None

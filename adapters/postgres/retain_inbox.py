@@ -36,8 +36,11 @@ class PostgresRetainInbox:
             ).fetchone()
         return [RetainItem.model_validate(item) for item in row["items"]] if row else None
 
-    def drop(self, operation_id: UUID, tx: Transaction) -> bool:
-        dropped = connection_of(tx).execute("DELETE FROM retain_inbox WHERE operation_id = %s", (operation_id,))
+    def drop(self, operation_id: UUID, tx: Transaction, bank_id: str | None = None) -> bool:
+        dropped = connection_of(tx).execute(
+            "DELETE FROM retain_inbox WHERE operation_id = %s AND bank_id = coalesce(%s, bank_id)",
+            (operation_id, bank_id),
+        )
         return dropped.rowcount > 0
 
     def drop_bank(self, bank_id: str, tx: Transaction) -> None:

@@ -67,9 +67,25 @@ class ClearContent:
 
 
 @dataclass(frozen=True)
+class RequireMentalModel:
+    """It is there; nothing happens to it."""
+
+    bank_id: str
+    mental_model_id: str
+
+
+@dataclass(frozen=True)
 class DeleteMentalModel:
     bank_id: str
     mental_model_id: str
 
 
-Command = CreateMentalModel | ChangeMentalModel | RecordRefresh | RevertContent | ClearContent | DeleteMentalModel
+Command = (
+    CreateMentalModel
+    | ChangeMentalModel
+    | RecordRefresh
+    | RevertContent
+    | ClearContent
+    | RequireMentalModel
+    | DeleteMentalModel
+)

@@ -17,6 +17,7 @@ from domain.mental_model.commands import (
     CreateMentalModel,
     DeleteMentalModel,
     RecordRefresh,
+    RequireMentalModel,
     RevertContent,
 )
 from domain.mental_model.events import (
@@ -63,6 +64,8 @@ def decide(command: Command, state: State) -> Sequence[Event] | Refusal:
         case ClearContent():
             already_clear = not state.content and state.answered_query is None and state.last_refresh_failed_at is None
             return () if already_clear else (ContentCleared(),)
+        case RequireMentalModel():
+            return ()
         case DeleteMentalModel():
             return (MentalModelDeleted(),)
         case _:

@@ -33,7 +33,7 @@ from domain.mental_model.trigger import Trigger
 from domain.scope import Scope, refresh_scope
 from domain.value import Value
 
-STATE_VERSION = 2
+STATE_VERSION = 3
 """Version of the shape below: a snapshot of another version is ignored."""
 
 
@@ -73,6 +73,8 @@ class MentalModel(Value):
     covered_scope: Scope | None = None
     pending: tuple[int, ...] = ()
     """Positions up to `covered` of facts that are still to be worked in."""
+    failures_in_a_row: int = 0
+    """Refreshes in a row that failed for good."""
     delta_failures: int = 0
     """Deltas in a row that could not be applied, and why the last one could not."""
     delta_failure: FallbackReason | None = None
@@ -170,6 +172,7 @@ def _finished(state: MentalModel, record: RefreshRecord, recorded: Recorded, *, 
             "last_memory_seen_at": newest,
             "last_refresh_failed_at": None,
             "last_full_refreshed_at": recorded.occurred_at if full else state.last_full_refreshed_at,
+            "failures_in_a_row": 0,
             "delta_failures": 0,
             "delta_failure": None,
             "outgrown_tokens": _outgrown(state, record),
@@ -220,7 +223,7 @@ def _failed(
     """A failure that may go away by itself changes nothing here; no failure stamps what was read or answered."""
     if not isinstance(event, RefreshFailedEmptyCandidate) and event.transient:
         return state
-    changes: dict[str, object] = {"last_refresh_failed_at": at}
+    changes: dict[str, object] = {"last_refresh_failed_at": at, "failures_in_a_row": state.failures_in_a_row + 1}
     if isinstance(event, RefreshFailedDeltaNotApplied) and event.failure_reason != "unexpected_error":
         # a model that could not be asked at all says nothing of the document
         changes["delta_failures"] = state.delta_failures + 1
@@ -241,6 +244,7 @@ def _edited(state: MentalModel, event: ContentEdited | ContentReverted, recorded
             "answered_query": None,
             "last_refreshed_at": recorded.occurred_at,
             "last_refresh_failed_at": None,
+            "failures_in_a_row": 0,
             "delta_failures": 0,
             "delta_failure": None,
             "outgrown_tokens": None,
@@ -257,6 +261,7 @@ def _cleared(state: MentalModel) -> MentalModel:
             "evidence": (),
             "answered_query": None,
             "last_refresh_failed_at": None,
+            "failures_in_a_row": 0,
             "delta_failures": 0,
             "delta_failure": None,
             "outgrown_tokens": None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from domain.mental_model.record import FailureReason, RefreshRecord
 from domain.reflection import Mention, ToolResult
@@ -36,6 +37,7 @@ class DeltaFailed:
     reason: FailureReason
     message: str
     transient: bool = False
+    resume_at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -44,15 +46,17 @@ class StructuredOutputFailed:
 
     message: str
     transient: bool = False
+    resume_at: datetime | None = None
 
 
 @dataclass(frozen=True)
 class RunFailed:
-    """The run could not be finished. A transient failure may go away by itself."""
+    """The run could not be finished. A transient failure may go away by itself; with `resume_at` not before then."""
 
     reason: FailureReason
     message: str
     transient: bool = False
+    resume_at: datetime | None = None
 
 
 RunResult = NothingToRead | Candidate | Edited | DeltaFailed | StructuredOutputFailed | RunFailed

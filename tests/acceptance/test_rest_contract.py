@@ -11,7 +11,9 @@ import pytest
 
 from tests.support.rest import RestBank
 
-ALWAYS = {"id", "bank_id", "name", "tags", "version", "created_at", "last_refreshed_at", "is_knowledge_page"}
+ALWAYS = {
+    "id", "bank_id", "name", "tags", "version", "created_at", "last_refreshed_at", "is_paused", "is_knowledge_page",
+}  # fmt: skip
 WITH_CONTENT = {"source_query", "max_tokens", "trigger", "content"}
 BANK_STATS = {
     "bank_id", "total_nodes", "total_links", "total_documents", "nodes_by_fact_type", "links_by_link_type",
@@ -20,7 +22,8 @@ BANK_STATS = {
 }  # fmt: skip
 LISTED_OPERATION = {
     "id", "task_type", "operation_id", "operation_type", "items_count", "document_id", "filename", "mental_model_id",
-    "details", "created_at", "updated_at", "status", "error_message", "retry_count", "next_retry_at", "progress",
+    "details", "created_at", "updated_at", "status", "error_message", "retry_count", "next_retry_at", "park_reason",
+    "progress",
 }  # fmt: skip
 FEATURES = {
     "observations", "mcp", "worker", "bank_config_api", "bank_llm_health", "file_upload_api", "document_export_api",

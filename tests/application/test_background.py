@@ -28,6 +28,7 @@ from domain.operation import (
     RefreshDone,
 )
 from domain.reflection import Answer, NoAnswer, Step
+from domain.scheduling import delay_before_retry
 from tests.support.examples import (
     BANK,
     MENTAL_MODEL_STREAM,
@@ -116,7 +117,7 @@ def test_a_transient_failure_is_on_record_and_retried_later() -> None:
             work=REFRESH,
             error_message="the endpoint answered 500",
             retry_count=1,
-            next_retry_at=NOW + RETRY_DELAY,
+            next_retry_at=NOW + delay_before_retry(RETRY_DELAY, 0, OPERATION),
             result=RefreshDone(outcome="refresh_failed_error", failure_reason="unexpected_error"),
         ),
     ]

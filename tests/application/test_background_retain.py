@@ -14,12 +14,14 @@ from domain.memory import RetainItem
 from domain.operation import (
     OperationCompleted,
     OperationFailed,
+    OperationParked,
     OperationRequested,
     OperationRetryScheduled,
     OperationStarted,
     RetainAsked,
     RetainDone,
 )
+from domain.scheduling import delay_before_retry
 from tests.support.examples import (
     BANK,
     BANK_STREAM,
@@ -27,6 +29,7 @@ from tests.support.examples import (
     OPERATION,
     OPERATION_STREAM,
     call,
+    later,
 )
 from tests.support.scripted_minds import unusable
 from tests.support.world import RETRY_DELAY, World
@@ -63,7 +66,10 @@ def test_a_retain_that_failed_keeps_its_items_for_the_retry() -> None:
     world.works()
     retry = world.operation()[-1]
     assert isinstance(retry, OperationRetryScheduled)
-    assert (retry.error_message, retry.next_retry_at) == ("the endpoint answered 429", NOW + RETRY_DELAY)
+    assert (retry.error_message, retry.next_retry_at) == (
+        "the endpoint answered 429",
+        NOW + delay_before_retry(RETRY_DELAY, 0, OPERATION),
+    )
     assert (world.memory.rows, list(world.inbox.items)) == ([], [OPERATION])
     world.extractor.broken = None
     world.works()
@@ -197,3 +203,18 @@ def test_a_retain_is_read_with_the_mission_of_its_bank() -> None:
 def test_the_bank_is_opened_when_the_retain_is_asked_for() -> None:
     world = retaining("It has 16 arches.")
     assert world.log.of(BANK_STREAM) == [BankOpened(bank_id=BANK, name=BANK)]
+
+
+def test_a_retain_waits_for_a_quota_that_names_a_time_and_tells_what_it_cost() -> None:
+    world = retaining("It has 16 arches.")
+    paid = (call("extract_facts"),)
+    world.extractor.broken = MindFailed(
+        "no more today", reason="unexpected_error", transient=True, calls=paid, resume_at=later(90)
+    )
+    world.works()
+    parked = world.operation()[-1]
+    assert isinstance(parked, OperationParked)
+    assert (parked.reason, parked.until, parked.calls) == ("quota", later(90), paid)
+    world.extractor.broken = None
+    world.works()
+    assert isinstance(world.operation()[-1], OperationCompleted)

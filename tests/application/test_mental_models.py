@@ -130,17 +130,7 @@ def test_a_document_goes_back_only_from_the_version_that_was_read() -> None:
     assert world.mental_models.revert(world.context, BANK, MODEL, 2, expected=3).version == 4
 
 
-def test_a_refresh_asked_for_is_an_operation_of_its_own_each_time() -> None:
-    world = World().has_a_model()
-    ids = {world.mental_models.refresh(world.context, BANK, MODEL, "full") for _ in range(2)}
-    assert len(ids) == 2
-    for operation_id in ids:
-        (asked,) = world.operation(operation_id)
-        assert isinstance(asked, OperationRequested)
-        assert asked.work == RefreshAsked(mental_model_id=MODEL, mode="full")
-
-
-@pytest.mark.parametrize("use", ["refresh", "clear", "delete", "load", "events"])
+@pytest.mark.parametrize("use", ["clear", "delete", "load", "events"])
 def test_a_model_that_is_not_there_is_not_found(use: str) -> None:
     world = World()
     arguments = (BANK, MODEL) if use in ("load", "events") else (world.context, BANK, MODEL)

@@ -151,6 +151,7 @@ def nothing(_tx: Transaction) -> None:
 
 def test_a_retain_ends_with_a_step_made_of_its_facts_and_calls() -> None:
     world = asked_to_retain()
+    world.log.record(OPERATION_STREAM, OperationStarted(attempt=1))
     world.memories.finish_retain(world.context, BANK, [item(f"{ARCHES}\n{STATUES}")], finish, nothing)
     end = world.operation()[-1]
     assert isinstance(end, OperationCompleted)
@@ -164,10 +165,11 @@ def test_what_goes_along_with_a_retain_fails_with_it() -> None:
         raise OSError("disk full")
 
     world = asked_to_retain()
+    world.log.record(OPERATION_STREAM, OperationStarted(attempt=1))
     with pytest.raises(OSError, match="disk full"):
         world.memories.finish_retain(world.context, BANK, [item(ARCHES)], finish, fail)
     assert (known(world), world.memory.position(BANK), world.memory.documents) == ([], 0, {})
-    assert len(world.operation()) == 1
+    assert len(world.operation()) == 2
 
 
 def test_a_retain_asked_for_earlier_does_not_bring_back_a_bank_deleted_since() -> None:

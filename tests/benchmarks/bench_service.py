@@ -50,7 +50,7 @@ Row = tuple[str, float, str]
 
 
 def rows() -> list[Row]:
-    return [*_offline_rows(), *_llm_rows()]
+    return [*_offline_rows(), *_llm_rows(), *_many_rows()]
 
 
 class Server:
@@ -248,3 +248,57 @@ def _delta_ms(server: Server, llm: ScriptedLlm) -> tuple[float, float]:
         record = server.ask("GET", "/mental-models/m/events?detail=full&limit=1000")["items"][-1]["payload"]["record"]
         own.append(record["duration_ms"] - sum(call["duration_ms"] for call in record["calls"]))
     return statistics.median(whole), statistics.median(own)
+
+
+AT_ONCE = 50
+
+
+def _many_rows() -> list[Row]:
+    """Fifty documents at once, with a model that answers at once; and one fact that concerns all of them."""
+    with _folder() as data_dir, ScriptedLlm(fallback=instant) as llm:
+        engine = {
+            "PALIMPSEST_LLM_BASE_URL": llm.base_url,
+            "PALIMPSEST_LLM_API_KEY": "none",
+            "PALIMPSEST_LLM_MODEL": "instant",
+        }
+        server = Server(data_dir, **engine)
+        server.ask("POST", "/memories", {"items": [{"content": sentence(1)}]})
+        for number in range(AT_ONCE):
+            body = {"id": f"m-{number}", "name": "Palimpsest", "source_query": "What was Palimpsest told?"}
+            server.ask("POST", "/mental-models", body)
+        _until_idle(server)
+        full = _refreshed_at_once(server)
+        for number in range(AT_ONCE):
+            trigger = {"mode": "delta", "refresh_after_consolidation": True}
+            server.ask("PATCH", f"/mental-models/m-{number}", {"trigger": trigger})
+        nothing = _refreshed_at_once(server)
+        asked = len(llm.requests)
+        started = time.perf_counter()
+        server.ask("POST", "/memories", {"items": [{"content": sentence(2)}]})
+        retained = time.perf_counter() - started
+        _until_idle(server)
+        all_fresh = time.perf_counter() - started
+        calls = len(llm.requests) - asked
+        server.stop()
+    return [
+        (f"{AT_ONCE} full refreshes at once, instant language model", AT_ONCE / full, "refreshes/s"),
+        (f"{AT_ONCE} deltas with nothing new at once", AT_ONCE / nothing, "refreshes/s"),
+        (f"one fact into a bank with {AT_ONCE} delta documents, its retain", retained * 1000, "ms"),
+        (f"one fact into a bank with {AT_ONCE} delta documents, until all are fresh", all_fresh * 1000, "ms"),
+        (f"one fact into a bank with {AT_ONCE} delta documents, calls of the model", calls, "calls"),
+    ]
+
+
+def _refreshed_at_once(server: Server) -> float:
+    """Seconds from the first request to the end of the last refresh."""
+    started = time.perf_counter()
+    for number in range(AT_ONCE):
+        server.ask("POST", f"/mental-models/m-{number}/refresh")
+    _until_idle(server)
+    return time.perf_counter() - started
+
+
+def _until_idle(server: Server) -> None:
+    for status in ("pending", "processing"):
+        while server.ask("GET", f"/operations?status={status}&limit=1")["total"]:
+            time.sleep(0.002)

@@ -104,7 +104,16 @@ def test_a_preserved_document_keeps_text_and_evidence_and_counts_as_read() -> No
 @pytest.mark.parametrize("failure", [failed(window=window(99)), EMPTY_CANDIDATE, NO_VIEW], ids=lambda each: each.TOPIC)
 def test_a_failed_run_stamps_nothing_but_its_failure(failure: Event) -> None:
     before = folded(created(), written())
-    assert folded(created(), written(), failure) == before.model_copy(update={"last_refresh_failed_at": later(2)})
+    assert folded(created(), written(), failure) == before.model_copy(
+        update={"last_refresh_failed_at": later(2), "failures_in_a_row": 1}
+    )
+
+
+def test_failures_in_a_row_are_counted_until_one_succeeds_or_somebody_acts() -> None:
+    failing = (created(), written(), failed(), EMPTY_CANDIDATE, failed(transient=True), failed())
+    assert folded(*failing).failures_in_a_row == 3
+    for end in (unchanged(), preserved(), ContentCleared(), edited("By hand.\n")):
+        assert folded(*failing, end).failures_in_a_row == 0
 
 
 def test_a_transient_failure_stamps_nothing_at_all() -> None:

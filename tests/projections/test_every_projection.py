@@ -82,9 +82,11 @@ def test_it_handles_only_events_of_the_domain_each_once(projection: Projection) 
 
 @every_projection
 def test_every_event_it_handles_changes_something(projection: Projection) -> None:
-    assert {type(event) for _, event in handled(projection)} == set(projection.handles)
+    changing = {type(event) for _, event in handled(projection) if statements(projection, event)}
+    assert changing == set(projection.handles)
     for name, event in handled(projection):
-        assert statements(projection, event), name
+        # an event of an operation tells of calls only where no other does
+        assert statements(projection, event) or projection.name == "usage", name
 
 
 @pytest.mark.parametrize(

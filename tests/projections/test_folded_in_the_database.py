@@ -24,16 +24,20 @@ from domain.mental_model.events import (
     RefreshFailedDeltaNotApplied,
     RefreshFailedStructuredOutput,
 )
-from domain.mental_model.record import Citation, Relink, RetractionRecord
+from domain.mental_model.record import Citation, Relink, ResolvedScope, RetractionRecord
 from domain.mental_model.state import Absent, MentalModel, State, evolve
-from projections import citations, documents, history, staleness
+from domain.operation import OperationCompleted, RetainDone
+from domain.scope import Scope
+from projections import citations, documents, history, staleness, usage
 from projections.citations import Cited
 from projections.projection import Query
 from projections.reflect_response import as_of
 from projections.registry import PROJECTIONS
+from projections.usage import Spent
 from tests.support.event_examples import RECORD
 from tests.support.examples import (
     MODEL,
+    call,
     created,
     evidence,
     fact_id,
@@ -42,6 +46,7 @@ from tests.support.examples import (
     preserved,
     refresh_record,
     unchanged,
+    window,
     written,
 )
 
@@ -322,16 +327,109 @@ def test_a_document_whose_retraction_was_put_off_is_stale_until_it_is_carried_ou
     ]
 
 
-def test_a_fact_that_a_document_no_longer_rests_on_does_not_make_it_stale(folded: Database) -> None:
-    bank_id = uuid4().hex
-    fold(folded, life([created(), written(evidence=(evidence(1),)), written(evidence=(evidence(2),))], bank_id))
-    with folded.connection() as connection:
-        for number in (1, 2):
+def ended(database: Database, bank_id: str, *facts: tuple[int, int, int | None]) -> None:
+    """Facts of the memory in version 1: their number, where they were written and where they ended."""
+    with database.connection() as connection:
+        for number, position, to_position in facts:
             connection.execute(
                 "INSERT INTO fact_versions (bank_id, fact_id, version, from_position, to_position, tag_set, fact_type,"
                 " terms, text, recorded_at) VALUES (%s, %s, 1, %s, %s, %s, 'world', '', '', now())",
-                (bank_id, fact_id(number), number, 100 + number if number == 1 else None, uuid4()),
+                (bank_id, fact_id(number), position, to_position, uuid4()),
             )
-        assert ask(folded, staleness.of_models(bank_id, [MODEL]))[MODEL].reasons == ()
-        connection.execute("UPDATE fact_versions SET to_position = 109 WHERE fact_id = %s", (fact_id(2),))
-    assert ask(folded, staleness.of_models(bank_id, [MODEL]))[MODEL].reasons == ("evidence_changed",)
+
+
+def stale_by(database: Database, bank_id: str) -> tuple[str, ...]:
+    stale: tuple[str, ...] = ask(database, staleness.of_models(bank_id, [MODEL]))[MODEL].reasons
+    return stale
+
+
+def test_a_fact_that_a_document_no_longer_rests_on_does_not_make_it_stale(folded: Database) -> None:
+    bank_id = uuid4().hex
+    fold(folded, life([created(), written(evidence=(evidence(1),)), written(evidence=(evidence(2),))], bank_id))
+    ended(folded, bank_id, (1, 1, 101), (2, 2, None))
+    assert stale_by(folded, bank_id) == ()
+    with folded.connection() as connection:
+        connection.execute(
+            "UPDATE fact_versions SET to_position = 109 WHERE bank_id = %s AND fact_id = %s", (bank_id, fact_id(2))
+        )
+    assert stale_by(folded, bank_id) == ("evidence_changed",)
+
+
+def test_a_document_put_back_on_a_fact_that_ended_long_ago_is_stale_until_it_is_refreshed(folded: Database) -> None:
+    bank_id = uuid4().hex
+    ended(folded, bank_id, (1, 1, 5), (2, 2, None))
+    log = life(
+        [
+            created(),
+            written(evidence=(evidence(1),), window=window(4)),
+            written(evidence=(evidence(2),), window=window(20)),
+            _reverted([(1, 1)]),
+            ContentEdited(text="By hand.\n", sha256="", ids=()),
+            written(evidence=(evidence(2),), window=window(20)),
+            _reverted([(2, 1)]),
+        ],
+        bank_id,
+    )
+    told = []
+    for each in log:
+        fold(folded, [each])
+        told.append(stale_by(folded, bank_id))
+    of_ended = ("evidence_changed",)
+    assert told == [(), of_ended, (), of_ended, of_ended, (), ()]
+
+
+def test_a_run_that_ends_after_one_that_read_more_leaves_what_that_one_said(folded: Database) -> None:
+    bank_id = uuid4().hex
+    only_a = ResolvedScope(scope=Scope(tags=("a",), tags_match="all_strict"))
+    behind = {"effective_mode": "delta", "window": window(10), "scope": only_a}
+    log = life(
+        [
+            created(),
+            unchanged(effective_mode="delta", window=window(20), unread=2),
+            unchanged(**behind),
+            unchanged(effective_mode="delta", window=window(20)),
+            unchanged(**behind, unread=1),
+        ],
+        bank_id,
+    )
+    told = []
+    for each in log:
+        fold(folded, [each])
+        told.append(stale_by(folded, bank_id))
+    assert told[1:] == [("unread_memories",), ("unread_memories",), (), ("unread_memories",)]
+
+
+def test_what_a_run_with_an_older_snapshot_wrote_is_stale_by_the_facts_that_ended_after_it(folded: Database) -> None:
+    bank_id = uuid4().hex
+    ended(folded, bank_id, (1, 1, 15), (2, 2, None))
+    behind = written(evidence=(evidence(1),), window=window(10))
+    fold(folded, life([created(), written(evidence=(evidence(2),), window=window(20)), behind], bank_id))
+    assert stale_by(folded, bank_id) == ("evidence_changed",)
+
+
+# --- usage ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_a_bank_spent_is_summed_by_day_mental_model_and_cause(folded: Database) -> None:
+    bank_id = uuid4().hex
+    retained = OperationCompleted(result=RetainDone(facts=1, calls=(call("extract_facts", 30, 3), call("embed", 0, 0))))
+    refreshes = life([created(), written(calls=(call(), call())), unchanged(), failed(calls=(call(),))], bank_id)
+    operation = StreamId("operation", bank_id, str(uuid4()))
+    tomorrow = later(24 * 60)
+    log = [
+        *refreshes,
+        Recorded(operation, 1, 9, retained, "worker", None, "operation", later(3)),
+        Recorded(operation, 2, 10, retained, "worker", None, "operation", tomorrow),
+    ]
+    fold(folded, log, times=2)
+    day = later(0).date()
+    assert ask(folded, usage.tokens_of_day(bank_id, day)) == 3 * 120 + 33
+    assert ask(folded, usage.tokens_of_day(bank_id, tomorrow.date())) == 33
+    assert ask(folded, usage.tokens_of_day(uuid4().hex, day)) == 0
+    of_tomorrow = Spent(tomorrow.date(), "", "worker", "operation", calls=2, input_tokens=30, output_tokens=3)
+    assert ask(folded, usage.of_bank(bank_id, day)) == [
+        of_tomorrow,
+        Spent(day, MODEL, "worker", "", calls=3, input_tokens=300, output_tokens=60),
+        Spent(day, "", "worker", "operation", calls=2, input_tokens=30, output_tokens=3),
+    ]
+    assert ask(folded, usage.of_bank(bank_id, tomorrow.date())) == [of_tomorrow]

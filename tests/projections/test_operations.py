@@ -8,9 +8,14 @@ import pytest
 
 from domain.event import Event
 from domain.operation import (
+    OperationCancelled,
     OperationCompleted,
     OperationFailed,
+    OperationFolded,
+    OperationParked,
+    OperationRemoved,
     OperationRequested,
+    OperationRestarted,
     OperationRetryScheduled,
     OperationStarted,
     RefreshAsked,
@@ -23,6 +28,8 @@ from projections.projection import Json
 from tests.support.examples import BANK, MODEL, NOW, OPERATION, call, later, recorded
 
 REFRESH = RefreshAsked(mental_model_id=MODEL)
+AUTOMATIC = RefreshAsked(mental_model_id=MODEL, mode="full", automatic=True)
+NO_LONGER_WAITS = {"next_retry_at": None, "park_reason": None}
 REFUSED = RefreshDone(outcome="refresh_failed_error", failure_reason="no_answer")
 
 
@@ -54,7 +61,7 @@ def test_an_operation_is_listed_with_what_it_is_about(
 def test_a_started_attempt_forgets_the_error_of_the_last_one() -> None:
     assert columns(OperationStarted(attempt=2)) == {
         "status": "processing",
-        "next_retry_at": None,
+        **NO_LONGER_WAITS,
         "error_message": None,
     }
 
@@ -68,6 +75,7 @@ def test_a_failed_attempt_waits_for_the_next() -> None:
         "error_message": "429",
         "retry_count": 2,
         "next_retry_at": later(6),
+        "park_reason": None,
         "result": REFUSED.model_dump(),
     }
 
@@ -76,6 +84,7 @@ def test_a_failed_attempt_waits_for_the_next() -> None:
 def test_an_operation_that_failed_for_good_has_ended(result: RefreshDone | None) -> None:
     assert columns(OperationFailed(error_message="401", result=result)) == {
         "status": "failed",
+        **NO_LONGER_WAITS,
         "error_message": "401",
         "completed_at": later(5),
         "result": result.model_dump() if result else None,
@@ -85,10 +94,54 @@ def test_an_operation_that_failed_for_good_has_ended(result: RefreshDone | None)
 def test_a_completed_operation_has_a_result_and_no_error() -> None:
     assert columns(OperationCompleted(result=RetainDone(facts=2, calls=(call("embed", 2, 0),)))) == {
         "status": "completed",
+        **NO_LONGER_WAITS,
         "error_message": None,
         "completed_at": later(5),
         "result": {"type": "retain", "facts": 2, "calls": [call("embed", 2, 0).model_dump()]},
     }
+
+
+def test_a_request_folded_in_changes_what_is_to_be_done_and_leaves_the_rest() -> None:
+    assert columns(OperationFolded(work=AUTOMATIC, released=False)) == {"work": AUTOMATIC.model_dump()}
+
+
+def test_a_request_that_releases_it_ends_its_waiting() -> None:
+    folded = OperationFolded(work=REFRESH, released=True)
+    assert columns(folded) == {"work": REFRESH.model_dump(), **NO_LONGER_WAITS}
+
+
+def test_a_parked_operation_tells_how_long_it_waits_and_why() -> None:
+    assert columns(OperationParked(work=AUTOMATIC, reason="token_budget", until=later(9))) == {
+        "status": "pending",
+        "next_retry_at": later(9),
+        "park_reason": "token_budget",
+    }
+
+
+def test_a_cancelled_operation_has_ended() -> None:
+    assert columns(OperationCancelled()) == {
+        "status": "cancelled",
+        **NO_LONGER_WAITS,
+        "completed_at": later(5),
+    }
+
+
+def test_a_restarted_operation_has_nothing_of_its_earlier_attempts() -> None:
+    assert columns(OperationRestarted(work=REFRESH)) == {
+        "status": "pending",
+        "work": REFRESH.model_dump(),
+        **NO_LONGER_WAITS,
+        "error_message": None,
+        "retry_count": 0,
+        "result": None,
+        "completed_at": None,
+    }
+
+
+def test_a_removed_operation_is_gone() -> None:
+    (statement,) = operations.project(recorded(OperationRemoved(), 3))
+    assert statement.sql.startswith("DELETE FROM operations")
+    assert statement.params == {"bank_id": BANK, "id": str(OPERATION), "version": 3}
 
 
 ROW: dict[str, Any] = {
@@ -104,6 +157,7 @@ ROW: dict[str, Any] = {
     "error_message": None,
     "retry_count": 0,
     "next_retry_at": None,
+    "park_reason": None,
     "created_at": NOW,
     "updated_at": NOW,
     "completed_at": None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -14,11 +15,23 @@ from domain.mental_model.record import ResolvedScope, RetractionRecord
 from domain.mental_model.trigger import Trigger
 from domain.scope import FACT_TYPES, Scope, TagAnd, TagGroup, TagLeaf, TagNot, TagOr, TagsMatch, admits, refresh_scope
 from projections import staleness
-from projections.projection import Json, Row
-from tests.support.examples import BANK, MODEL, created, fact_id, preserved, recorded, unchanged, window, written
+from projections.projection import Row
+from tests.support.examples import (
+    BANK,
+    MODEL,
+    citation,
+    created,
+    fact_id,
+    preserved,
+    recorded,
+    unchanged,
+    window,
+    written,
+)
 
 FRESH: tuple[str, ...] = ()
 NEW = ("new_memories",)
+EVIDENCE = ("evidence_changed",)
 COVERED = 10
 
 
@@ -29,23 +42,21 @@ def model_row(
     id: str = MODEL,
     covered: int = COVERED,
     covered_scope: Scope | None = None,
-    changed: int | None = None,
+    evidence_covered: int | None = COVERED,
     unread: int = 0,
     retraction_pending: bool = False,
 ) -> Row:
     """A model as the query gives it: what it reads, and how far it has read."""
     fields = trigger or Trigger()
     return {
-        "row": "model",
-        "id": id,
+        "row": "models",
+        "ids": [id],
         "position": covered,
-        "covered_scope": covered_scope.model_dump(mode="json", by_alias=True) if covered_scope else None,
-        "tags": list(tags),
-        "scope_trigger": fields.model_dump(
-            mode="json", by_alias=True, include={"tags_match", "tag_groups", "fact_types"}
-        ),
-        "changed": changed,
-        "unread": unread,
+        "covered_scope": covered_scope.model_dump_json(by_alias=True) if covered_scope else None,
+        "evidence_covered": evidence_covered,
+        "tags": json.dumps(tags),
+        "scope_trigger": fields.model_dump_json(by_alias=True, include={"tags_match", "tag_groups", "fact_types"}),
+        "unread": unread > 0,
         "retraction_pending": retraction_pending,
         "fact_type": None,
     }
@@ -54,17 +65,17 @@ def model_row(
 def clock_row(*tags: str, position: int = COVERED + 1, fact_type: str = "world") -> Row:
     """The last write of memories with these tags and this type."""
     return {
+        **dict.fromkeys(model_row()),
         "row": "clock",
-        "id": None,
         "position": position,
-        "covered_scope": None,
-        "tags": list(tags),
-        "scope_trigger": None,
-        "changed": None,
-        "unread": None,
-        "retraction_pending": None,
+        "tags": json.dumps(tags),
         "fact_type": fact_type,
     }
+
+
+def changed_row(position: int, id: str = MODEL) -> Row:
+    """Where the last of the facts ended that a document rests on."""
+    return {**dict.fromkeys(model_row()), "row": "changed", "ids": [id], "position": position}
 
 
 def reasons(*rows: Row) -> dict[str, tuple[str, ...]]:
@@ -89,6 +100,12 @@ def test_only_what_was_written_after_the_covered_position_is_new(position: int, 
 def test_ws_04_a_write_makes_only_those_models_stale_that_can_read_it() -> None:
     rows = (model_row(("a",), id="of-a"), model_row(("b",), id="of-b"), model_row(id="of-all"), clock_row("b"))
     assert reasons(*rows) == {"of-a": FRESH, "of-b": NEW, "of-all": NEW}
+
+
+def test_of_many_writes_the_newest_that_it_can_read_counts() -> None:
+    writes = [clock_row("a", position=9), clock_row("b", position=12), clock_row("a", position=11)]
+    assert reasons(model_row(("a",)), *writes) == {MODEL: NEW}
+    assert reasons(model_row(("a",), covered=11), *writes) == {MODEL: FRESH}
 
 
 def test_ws_04_after_its_refresh_no_model_is_stale() -> None:
@@ -199,14 +216,23 @@ def test_a_scope_other_than_the_one_read_is_a_reason(
     assert reasons(row) == {MODEL: expected}
 
 
-@pytest.mark.parametrize(("changed", "expected"), [(None, FRESH), (10, FRESH), (11, ("evidence_changed",))])
-def test_evidence_that_changed_since_is_a_reason(changed: int | None, expected: tuple[str, ...]) -> None:
-    assert reasons(model_row(changed=changed)) == {MODEL: expected}
+@pytest.mark.parametrize(("changed", "expected"), [(9, FRESH), (10, FRESH), (11, EVIDENCE)])
+def test_evidence_that_changed_since_is_a_reason(changed: int, expected: tuple[str, ...]) -> None:
+    assert reasons(model_row(), changed_row(changed)) == {MODEL: expected}
+
+
+def test_evidence_that_changed_before_is_a_reason_where_that_is_not_known_to_be_worked_in() -> None:
+    assert reasons(model_row(evidence_covered=8), changed_row(9)) == {MODEL: EVIDENCE}
+    assert reasons(model_row(evidence_covered=9), changed_row(9)) == {MODEL: FRESH}
+
+
+def test_evidence_of_another_document_is_none() -> None:
+    assert reasons(model_row(), changed_row(11, id="other")) == {MODEL: FRESH}
 
 
 def test_evidence_that_is_gone_and_was_not_taken_back_is_a_reason() -> None:
-    assert reasons(model_row(retraction_pending=True)) == {MODEL: ("evidence_changed",)}
-    assert reasons(model_row(retraction_pending=True, changed=11)) == {MODEL: ("evidence_changed",)}
+    assert reasons(model_row(retraction_pending=True)) == {MODEL: EVIDENCE}
+    assert reasons(model_row(retraction_pending=True), changed_row(11)) == {MODEL: EVIDENCE}
 
 
 def test_memories_there_was_no_room_for_are_a_reason() -> None:
@@ -214,8 +240,8 @@ def test_memories_there_was_no_room_for_are_a_reason() -> None:
 
 
 def test_all_reasons_are_told() -> None:
-    row = model_row(("a",), covered_scope=Scope(), changed=12, unread=1)
-    assert reasons(row, clock_row("a")) == {
+    row = model_row(("a",), covered_scope=Scope(), unread=1)
+    assert reasons(row, clock_row("a"), changed_row(12)) == {
         MODEL: ("new_memories", "scope_changed", "evidence_changed", "unread_memories")
     }
 
@@ -234,7 +260,7 @@ def test_a_bank_without_models_has_nothing_stale() -> None:
 
 def params(event: Event) -> dict[str, Any]:
     (statement,) = staleness.project(recorded(event, version=4))
-    return {name: value.value if isinstance(value, Json) else value for name, value in statement.params.items()}
+    return dict(statement.params)
 
 
 @pytest.mark.parametrize("outcome", [written, unchanged, preserved])
@@ -242,7 +268,7 @@ def test_every_finished_run_stamps_what_it_read(outcome: Any) -> None:
     scope = Scope(tags=("a",), tags_match="all_strict", tag_groups=(TagNot(none_of=TagLeaf(tags=("b",))),))
     stamped = params(outcome(scope=ResolvedScope(scope=scope), window=window(12)))
     assert stamped["covered"] == 12
-    assert Scope.model_validate(stamped["scope"]) == scope
+    assert Scope.model_validate_json(stamped["scope"]) == scope
     assert stamped["unread"] == 0
 
 
@@ -275,17 +301,23 @@ def test_a_rewrite_that_found_nothing_to_read_carries_out_no_retraction() -> Non
 
 @pytest.mark.parametrize("event", [ContentCleared(), ContentReverted(to_version=2, text="", sha256="", ids=())])
 def test_a_document_that_rests_on_other_facts_has_nothing_to_take_back(event: Event) -> None:
-    (statement,) = staleness.project(recorded(event, version=4))
-    assert "SET retraction_pending = false" in statement.sql
+    found = params(event)
+    assert (found["retraction_pending"], found["evidence_covered"]) == (False, None)
+
+
+def test_what_a_reverted_document_rests_on_again_may_have_ended_at_any_time_since_it_was_written() -> None:
+    evidence = (citation(6, version=2), citation(4))
+    event = ContentReverted(to_version=2, text="", sha256="", ids=(), evidence=evidence)
+    assert params(event)["evidence_covered"] == 4
 
 
 def test_a_changed_scope_is_kept_beside_the_one_that_was_read() -> None:
-    assert params(TagsChanged(tags=("a",)))["tags"] == ["a"]
+    assert json.loads(params(TagsChanged(tags=("a",)))["tags"]) == ["a"]
     trigger = Trigger(mode="delta", tags_match="any", tag_groups=(TagNot(none_of=TagLeaf(tags=("b",))),))
-    kept = params(TriggerChanged(trigger=trigger))["trigger"]
-    assert set(kept) == {"tags_match", "tag_groups", "fact_types"}
-    assert Trigger.model_validate(kept).tag_groups == trigger.tag_groups
-    assert params(created(tags=("a",), trigger=trigger))["trigger"] == kept
+    kept = params(TriggerChanged(trigger=trigger))["scope_trigger"]
+    assert set(json.loads(kept)) == {"tags_match", "tag_groups", "fact_types"}
+    assert Trigger.model_validate_json(kept).tag_groups == trigger.tag_groups
+    assert params(created(tags=("a",), trigger=trigger))["scope_trigger"] == kept
 
 
 def test_a_deleted_model_is_dropped() -> None:

@@ -71,9 +71,14 @@ from domain.mental_model.record import (
 )
 from domain.mental_model.trigger import Trigger
 from domain.operation import (
+    OperationCancelled,
     OperationCompleted,
     OperationFailed,
+    OperationFolded,
+    OperationParked,
+    OperationRemoved,
     OperationRequested,
+    OperationRestarted,
     OperationRetryScheduled,
     OperationStarted,
     RefreshAsked,
@@ -222,7 +227,7 @@ RECORD = RefreshRecord(
     structured_schema_sha256=sha256_of("{}"),
     keep_trace=True,
 )
-REFRESH_ASKED = RefreshAsked(mental_model_id=MODEL, mode="full")
+REFRESH_ASKED = RefreshAsked(mental_model_id=MODEL, mode="full", automatic=True)
 RETAIN_ASKED = RetainAsked(items_count=2, items_sha256=sha256_of("items"), document_id="guide")
 REFRESH_DONE = RefreshDone(outcome="content_written", failure_reason="no_answer", content_length=38)
 
@@ -298,6 +303,18 @@ EVENT_EXAMPLES: Mapping[str, Event] = {
         result=RetainDone(facts=0, calls=CALLS),
         calls=CALLS,
     ),
+    "operation.folded": OperationFolded(work=REFRESH_ASKED, released=True),
+    "operation.folded/retain": OperationFolded(work=RETAIN_ASKED, released=False),
+    "operation.parked": OperationParked(
+        work=REFRESH_ASKED, reason="min_interval", until=datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
+    ),
+    "operation.parked/retain": OperationParked(
+        work=RETAIN_ASKED, reason="quota", until=datetime(2026, 3, 2, 10, 0, tzinfo=UTC), calls=CALLS
+    ),
+    "operation.restarted": OperationRestarted(work=REFRESH_ASKED),
+    "operation.restarted/retain": OperationRestarted(work=RETAIN_ASKED),
+    "operation.cancelled": OperationCancelled(),
+    "operation.removed": OperationRemoved(),
     "operation.completed": OperationCompleted(result=REFRESH_DONE),
     "operation.completed/retain": OperationCompleted(result=RetainDone(facts=5, calls=CALLS)),
     "operation.failed": OperationFailed(error_message="the key was refused (401)", result=REFRESH_DONE),

@@ -190,7 +190,9 @@ class InMemoryInbox:
     def take(self, operation_id: UUID) -> Sequence[RetainItem] | None:
         return self.items.get(operation_id)
 
-    def drop(self, operation_id: UUID, tx: Transaction) -> bool:
+    def drop(self, operation_id: UUID, tx: Transaction, bank_id: str | None = None) -> bool:
+        if bank_id is not None and self._bank_of.get(operation_id) != bank_id:
+            return False
         self._keep(tx)
         return self.items.pop(operation_id, None) is not None
 

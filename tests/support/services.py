@@ -17,6 +17,7 @@ from domain.memory import RetainItem
 from domain.mental_model.trigger import Trigger
 from domain.reflection import Answer, NoAnswer, ReflectQuestion, Thought, ToolCall, ToolResult
 from projections import operations
+from tests.support.examples import call
 
 
 class TickingClock:
@@ -47,7 +48,8 @@ class AnsweringPolicy:
             return Thought(step=NoAnswer(reason="nothing was found"))
         bullets = "".join(f"- {fact.text}\n" for fact in sorted(facts, key=lambda fact: fact.position))
         markdown = self.says if self.says is not None else f"# {question.name}\n\n{bullets}"
-        return Thought(step=Answer(markdown=markdown, used=tuple(str(fact.id) for fact in facts)))
+        answer = Answer(markdown=markdown, used=tuple(str(fact.id) for fact in facts))
+        return Thought(step=answer, calls=(call("reflect_2"),))
 
 
 def context(service: Service, cause: str = "test") -> Context:

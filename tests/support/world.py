@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from application.background import BackgroundWork, RetryPolicy
+from application.automation import Automation
+from application.background import BackgroundWork
 from application.banks import Banks
 from application.command_handler import (
     MENTAL_MODEL,
@@ -15,17 +17,22 @@ from application.command_handler import (
     mental_model_stream,
     operation_stream,
 )
+from application.command_handler import (
+    OPERATION as OPERATION_AGGREGATE,
+)
 from application.delta import DeltaRefresh
 from application.memories import Memories
 from application.mental_models import MentalModels
 from application.ports import Transaction
 from application.reflect import Reflector
 from application.refresh import RefreshExecutor
+from application.refresh_requests import RefreshRequests
+from application.retries import RetryPolicy
 from domain.bank import BankOpened
-from domain.event import Context, Event
+from domain.event import Context, Event, StreamId
 from domain.memory import Fact
 from domain.mental_model.state import Absent
-from domain.operation import OperationRequested, RefreshAsked
+from domain.operation import Operation, OperationRequested, RefreshAsked
 from tests.support.examples import BANK, BANK_STREAM, MENTAL_MODEL_STREAM, MODEL, OPERATION, OPERATION_STREAM, created
 from tests.support.in_memory import (
     FixedClock,
@@ -36,6 +43,7 @@ from tests.support.in_memory import (
     NumberedIdentities,
     in_memory,
 )
+from tests.support.kept_replies import InMemoryKeptReplies
 from tests.support.scripted_minds import (
     CountingEmbedder,
     LineExtractor,
@@ -48,18 +56,34 @@ from tests.support.scripted_minds import (
 RETRY_DELAY = timedelta(seconds=60)
 
 
+@dataclass(frozen=True)
+class UnderWay:
+    """InFlight."""
+
+    operation_id: str
+    status: str
+
+
 class World:
     """`mind` is the script of the reflect policy; `editor` and `structured` have scripts of their own."""
 
-    def __init__(self, *mind: Scripted, deterministic: bool = False, at_most: int = 3) -> None:
+    def __init__(
+        self,
+        *mind: Scripted,
+        deterministic: bool = False,
+        at_most: int = 3,
+        log: InMemoryEventLog | None = None,
+        policy: ScriptedPolicy | None = None,
+    ) -> None:
         self.clock = FixedClock()
-        self.log = InMemoryEventLog()
+        self.log = log or InMemoryEventLog()
         self.transactions = InMemoryTransactions()
         self.memory = InMemoryMemoryStore()
         self.inbox = InMemoryInbox()
+        self.kept = InMemoryKeptReplies()
         self.embedder = CountingEmbedder()
         self.extractor = LineExtractor()
-        self.policy = ScriptedPolicy(*mind, deterministic=deterministic)
+        self.policy = policy or ScriptedPolicy(*mind, deterministic=deterministic)
         identities = NumberedIdentities()
         self.handler = CommandHandler(self.log, self.transactions)
         self.banks = Banks(self.handler, self.log, self.memory, self.inbox, self.mental_models_of)
@@ -73,6 +97,9 @@ class World:
             lambda bank_id: self.banks.missions(bank_id).retain,
         )
         self.mental_models = MentalModels(self.handler, self.log, identities)
+        self.refresh_requests = RefreshRequests(self.handler, self.log, identities, self.in_flight)
+        self.automation = Automation(tokens_of_day=lambda _bank, _day: self.tokens_today, in_flight=self.in_flight)
+        self.tokens_today = 0
         self.editor = ScriptedEditor(deterministic=deterministic)
         self.structured = ScriptedExtractor()
         self.deltas = DeltaRefresh(self.memory, self.inbox, self.editor, relevance=None)
@@ -93,6 +120,8 @@ class World:
             self.inbox,
             self.clock,
             RetryPolicy(at_most, RETRY_DELAY),
+            self.automation,
+            self.kept,
         )
 
     @property
@@ -104,6 +133,21 @@ class World:
         assert tx is None or bank_stream(bank_id) in in_memory(tx).alone
         streams = [each for each in self.log.streams if (each.kind, each.bank_id) == ("mental_model", bank_id)]
         return sorted(each.name for each in streams if not isinstance(self.log.load(MENTAL_MODEL, each).state, Absent))
+
+    def in_flight(self, bank_id: str, mental_model_id: str, tx: Transaction | None = None) -> list[UnderWay]:
+        """Refreshes of a model that wait or run, oldest first; asked in a transaction, it holds the model alone."""
+        assert tx is None or mental_model_stream(bank_id, mental_model_id) in in_memory(tx).alone
+        states = [
+            self.log.load(OPERATION_AGGREGATE, each).state for each in self.log.streams if each.kind == "operation"
+        ]
+        return [
+            UnderWay(str(state.operation_id), state.status)
+            for state in states
+            if isinstance(state, Operation)
+            and (state.bank_id, state.status in ("pending", "processing")) == (bank_id, True)
+            and isinstance(state.work, RefreshAsked)
+            and state.work.mental_model_id == mental_model_id
+        ]
 
     def has_a_model(self, *since: Event, **fields: Any) -> World:
         """An open bank with the mental model of the examples, to which `since` happened."""
@@ -126,7 +170,14 @@ class World:
         return self
 
     def works(self, operation_id: UUID = OPERATION) -> None:
+        """Runs the operation, when it is due."""
+        state = self.log.load(OPERATION_AGGREGATE, operation_stream(BANK, operation_id)).state
+        if isinstance(state, Operation) and state.due is not None and state.due > self.clock.now():
+            self.clock.move(state.due - self.clock.now())
         self.background.run(BANK, operation_id)
+
+    def stream_of(self, operation_id: UUID) -> StreamId:
+        return operation_stream(BANK, operation_id)
 
     def document(self, mental_model_id: str = MODEL) -> list[Event]:
         """What happened to the mental model."""

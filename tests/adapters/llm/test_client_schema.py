@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adapters.llm.client_schema import provider_schema
@@ -125,6 +125,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(KEYWORDS, VALUES, max_size=6))
+@example({"required": [[]], "allOf": [{"required": []}]})
 def test_any_schema_gives_one_of_plain_keywords(schema: dict[str, Any]) -> None:
     def check(written: Any) -> None:
         assert written.keys() <= {"type", "properties", "required", "items", "enum", "anyOf", "description"}

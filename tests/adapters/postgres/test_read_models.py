@@ -35,22 +35,22 @@ def a_history_of_everything(service: Service) -> None:
         define(service, "a", name)
     run_pending(service, "a")
     retain(service, "a", "Ships sail about May.", tags=("sea",))
-    models.refresh(context(service), "a", "ships")
+    service.refresh_requests.refresh(context(service), "a", "ships")
     run_pending(service, "a")
-    models.refresh(context(service), "a", "ships", "full")
+    service.refresh_requests.refresh(context(service), "a", "ships", "full")
     run_pending(service, "a")
     policy.says = " \n"
-    models.refresh(context(service), "a", "failing")
+    service.refresh_requests.refresh(context(service), "a", "failing")
     run_pending(service, "a")
     policy.says = None
     models.change(context(service), "a", "ships", name="Ships", source_query="How about ships?", tags=("sea",))
     models.change(context(service), "a", "ships", max_tokens=512, trigger={"mode": "delta", "fact_types": ["world"]})
-    models.refresh(context(service), "a", "ships")
+    service.refresh_requests.refresh(context(service), "a", "ships")
     run_pending(service, "a")
     models.clear(context(service), "a", "failing")
     models.delete(context(service), "a", "gone")
     define(service, "a", "gone")
-    models.refresh(context(service), "a", "gone")
+    service.refresh_requests.refresh(context(service), "a", "gone")
     models.delete(context(service), "a", "gone")
     run_pending(service, "a")
     define(service, "b", "other")
@@ -214,7 +214,7 @@ def test_a_late_commit_is_read_by_the_next_refresh_and_makes_the_document_stale(
     stale = service.reader.ask(staleness.of_models("a", ["ships"]))["ships"]
     assert stale.reasons == ("new_memories",)
 
-    service.mental_models.refresh(context(service), "a", "ships")
+    service.refresh_requests.refresh(context(service), "a", "ships")
     run_pending(service, "a")
     second = service.mental_models.load("a", "ships").model
     assert "Ships sail in May." in second.content
@@ -289,7 +289,7 @@ def test_what_happens_to_one_model_leaves_the_others_alone(service: Service) -> 
         max_tokens=512,
         trigger={"mode": "delta"},
     )
-    service.mental_models.refresh(context(service), "a", "ships")
+    service.refresh_requests.refresh(context(service), "a", "ships")
     run_pending(service, "a")
     service.mental_models.clear(context(service), "a", "ships")
     service.mental_models.delete(context(service), "a", "ships")
@@ -321,7 +321,7 @@ def test_a_cleared_document_rests_on_nothing_and_a_corrected_fact_makes_only_its
         "cleared-ships": ("new_memories",),
         "white-ships": ("new_memories", "evidence_changed"),
     }
-    service.mental_models.refresh(context(service), "a", "ships")
+    service.refresh_requests.refresh(context(service), "a", "ships")
     run_pending(service, "a")
     found = service.reader.ask(staleness.of_models("a", ["ships", "white-ships"]))
     assert {name: each.reasons for name, each in found.items()} == {

@@ -58,7 +58,7 @@ def wrote(record: RefreshRecord) -> ContentWritten:
 READ = {"covered", "covered_scope", "pending", "last_memory_seen_at", "last_refreshed_at"}
 ANSWERED = {*READ, "answered_query", "evidence", "structured_schema_sha256"}
 ENDED_IN_FULL = {"last_full_refreshed_at"}
-FAILED = {"last_refresh_failed_at"}
+FAILED = {"last_refresh_failed_at", "failures_in_a_row"}
 DELTA_FAILED = {*FAILED, "delta_failures", "delta_failure"}
 
 
@@ -125,7 +125,8 @@ def test_a_finished_run_clears_the_failures_before_it(outcome: Event) -> None:
     )
     after = fold(MENTAL_MODEL, *BEFORE, failing, outcome)
     assert isinstance(after, MentalModel)
-    assert (after.last_refresh_failed_at, after.delta_failures, after.delta_failure) == (None, 0, None)
+    assert (after.last_refresh_failed_at, after.failures_in_a_row) == (None, 0)
+    assert (after.delta_failures, after.delta_failure) == (0, None)
 
 
 def test_an_edit_by_hand_keeps_what_was_read() -> None:

@@ -1,0 +1,158 @@
+"""Use cases of operations: cancel, retry, delete, and prune those that ended long ago."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Protocol
+from uuid import UUID
+
+from application.command_handler import (
+    MENTAL_MODEL,
+    OPERATION,
+    CommandHandler,
+    Done,
+    Step,
+    Within,
+    mental_model_stream,
+    operation_stream,
+    require_bank,
+)
+from application.ports import EventLog, RetainInbox, Transaction
+from application.refresh_requests import InFlight
+from domain.event import Context
+from domain.mental_model.commands import RequireMentalModel
+from domain.mental_model.state import MentalModel
+from domain.operation import (
+    CancelOperation,
+    Operation,
+    OperationCommand,
+    RefreshAsked,
+    RemoveOperation,
+    RestartOperation,
+)
+from domain.refusals import AnotherRefreshWaits, OperationNotFound, OperationStillOpen
+
+PRUNED_AT_ONCE = 200
+"""How many are looked up at a time; each is removed by itself."""
+
+
+class Ended(Protocol):
+    """An operation that has ended."""
+
+    @property
+    def bank_id(self) -> str: ...
+
+    @property
+    def operation_id(self) -> UUID: ...
+
+
+class Operations:
+    """`ended_before` gives operations of all banks that ended before a time, at most as many as asked for; `in_flight`
+    the refreshes of a model that wait or run, as a transaction sees them."""
+
+    def __init__(
+        self,
+        handler: CommandHandler,
+        log: EventLog,
+        inbox: RetainInbox,
+        ended_before: Callable[[datetime, int], Sequence[Ended]],
+        in_flight: Callable[[str, str, Transaction], Sequence[InFlight]],
+    ) -> None:
+        self._handler = handler
+        self._log = log
+        self._inbox = inbox
+        self._ended_before = ended_before
+        self._in_flight = in_flight
+
+    def cancel(self, context: Context, bank_id: str, operation_id: UUID) -> None:
+        """One that waits never runs; what one that runs still comes to is not recorded.
+
+        Raises BankNotFound, OperationNotFound, OperationEnded."""
+        self._execute(context, bank_id, operation_id, CancelOperation(bank_id, operation_id))
+
+    def retry(self, context: Context, bank_id: str, operation_id: UUID) -> None:
+        """A failed or cancelled one begins anew, one that waits for a time runs at once.
+
+        Raises BankNotFound, OperationNotFound, OperationNotRestartable, and AnotherRefreshWaits for a refresh of a
+        model of which another waits."""
+        restart = RestartOperation(bank_id, operation_id)
+        model = self._model_of(bank_id, operation_id)
+        if model is None:
+            self._execute(context, bank_id, operation_id, restart)
+            return
+        model_id = model.mental_model_id
+
+        def only_one_waits(tx: Transaction, _results: tuple[Done, ...]) -> None:
+            for each in self._in_flight(bank_id, model_id, tx):
+                if each.status == "pending" and each.operation_id != str(operation_id):
+                    raise AnotherRefreshWaits(str(operation_id), each.operation_id)
+
+        alone = Step(MENTAL_MODEL, mental_model_stream(bank_id, model_id), RequireMentalModel(bank_id, model_id))
+        self._execute(context, bank_id, operation_id, restart, only_one_waits, alone)
+
+    def _model_of(self, bank_id: str, operation_id: UUID) -> MentalModel | None:
+        """The model that an operation refreshes, if it does, and if that is still there."""
+        operation = self._log.load(OPERATION, operation_stream(bank_id, operation_id)).state
+        if not isinstance(operation, Operation) or not isinstance(operation.work, RefreshAsked):
+            return None
+        model = self._log.load(MENTAL_MODEL, mental_model_stream(bank_id, operation.work.mental_model_id)).state
+        return model if isinstance(model, MentalModel) else None
+
+    def delete(self, context: Context, bank_id: str, operation_id: UUID) -> None:
+        """One that has ended is no longer listed, and items it did not retain are dropped; the log keeps its events.
+
+        Raises BankNotFound, OperationNotFound, OperationStillOpen."""
+        remove = RemoveOperation(bank_id, operation_id)
+        self._execute(context, bank_id, operation_id, remove, self._drop_items(bank_id, operation_id))
+
+    def prune(self, now: datetime, days: int) -> int:
+        """Deletes operations of all banks that ended more than so many days ago; how many that were. 0 days: none."""
+        if days == 0:
+            return 0
+        pruned = 0
+        while ended := self._ended_before(now - timedelta(days=days), PRUNED_AT_ONCE):
+            removed = sum(self._prune(now, each) for each in ended)
+            pruned += removed
+            if removed < len(ended):  # the rest was restarted or deleted meanwhile; what is left is for the next time
+                break
+        return pruned
+
+    def _prune(self, now: datetime, ended: Ended) -> bool:
+        stream = operation_stream(ended.bank_id, ended.operation_id)
+        step = Step(OPERATION, stream, RemoveOperation(ended.bank_id, ended.operation_id))
+        with suppress(OperationNotFound, OperationStillOpen):
+            context = Context("system", now, cause="retention of operations")
+            self._handler.execute(context, step, within=self._drop_items(ended.bank_id, ended.operation_id))
+            return True
+        return False
+
+    def _drop_items(self, bank_id: str, operation_id: UUID) -> Callable[[Transaction, tuple[Done, ...]], None]:
+        """Another bank may have a retain under the same id."""
+
+        def drop(tx: Transaction, _results: tuple[Done, ...]) -> None:
+            self._inbox.drop(operation_id, tx, bank_id)
+
+        return drop
+
+    def _execute(
+        self,
+        context: Context,
+        bank_id: str,
+        operation_id: UUID,
+        command: OperationCommand,
+        within: Within | None = None,
+        *before: Step,
+    ) -> None:
+        """An operation of an earlier life of the bank is not found. `before` are steps on other streams."""
+        stream = operation_stream(bank_id, operation_id)
+        known = self._log.load(OPERATION, stream).state
+
+        def of_this_life(bank: Done, *_others: Done) -> OperationCommand:
+            if isinstance(known, Operation) and known.bank_since != bank.state.created_at:
+                raise OperationNotFound(bank_id, str(operation_id))
+            return command
+
+        step = Step(OPERATION, stream, of_this_life)
+        self._handler.execute(context, require_bank(bank_id), *before, step, within=within)
