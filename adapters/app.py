@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
+from adapters.after_writes import AfterWrites
 from adapters.clock import RandomIdentities, SystemClock
 from adapters.jobs import JobQueue, JobWorker
 from adapters.postgres.database import Database
@@ -92,6 +93,7 @@ class Service:
     background: BackgroundWork
     refresh_requests: RefreshRequests
     scheduler: Scheduler
+    after_writes: AfterWrites
     kept_replies: PostgresKeptReplies
     operations: Operations
 
@@ -166,6 +168,7 @@ def build(
         min_interval_seconds=settings.min_refresh_interval_seconds,
         broken=BROKEN,
     )
+    after_writes = AfterWrites(scheduler.after_write)
     memories = Memories(
         handler,
         memory,
@@ -174,7 +177,7 @@ def build(
         minds.extractor,
         identities,
         lambda bank_id: banks.missions(bank_id).retain,
-        scheduler.after_write,
+        after_writes.written,
     )
     relevance = RelevanceCheck(memory, embedder) if settings.relevance_check else None
     executor = RefreshExecutor(
@@ -205,7 +208,7 @@ def build(
         automation,
         kept,
         settings.refresh_wall_seconds,
-        scheduler.after_write,
+        after_writes.written,
     )
     return Service(
         settings=settings,
@@ -226,6 +229,7 @@ def build(
         background=background,
         refresh_requests=requests,
         scheduler=scheduler,
+        after_writes=after_writes,
         kept_replies=kept,
         operations=Operations(
             handler,
@@ -244,6 +248,7 @@ def opened(service: Service) -> Iterator[Service]:
         service.read_models.prepare()
         yield service
     finally:
+        service.after_writes.close()
         service.database.close()
         service.embedder.close()
         service.minds.close()

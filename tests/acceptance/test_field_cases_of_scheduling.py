@@ -41,6 +41,19 @@ def live_service(shared_conninfo: str, clock: FixedClock) -> Iterator[Service]:
         yield service
 
 
+@pytest.fixture(autouse=True)
+def _looks_are_over_before_what_they_led_to_is_told(live_service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows a write follows the reply to it, so a test that sees nothing has to wait until it did."""
+    ask = RestBank.ask
+
+    def ask_when_looked(bank: RestBank, method: str, path: str = "", **options: Any) -> Any:
+        if method == "GET" and path == "/operations":
+            assert eventually(lambda: live_service.after_writes.idle)
+        return ask(bank, method, path, **options)
+
+    monkeypatch.setattr(RestBank, "ask", ask_when_looked)
+
+
 def it_becomes(clock: FixedClock, time: str) -> None:
     """The next time the clock says so, in UTC."""
     now = clock.now()
