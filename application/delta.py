@@ -32,6 +32,7 @@ from domain.refresh.retraction import (
     OUT_OF_SCOPE,
     RETRACTION_FAILED,
     Retraction,
+    grounds_of,
     left_to_ask,
     removals,
     retraction_of,
@@ -128,7 +129,7 @@ class DeltaRefresh:
 
     def _unsay(self, run: DeltaRun, retraction: Retraction) -> bool:
         """Whether all that rested on the facts gone was dealt with."""
-        grounds = {piece.id: piece.facts for piece in run.model.outline}
+        grounds = grounds_of(run.model.outline)
         cited = {citation.fact_id for citation in run.model.evidence}
         gone = {each.fact_id for each in retraction.gone}
         to_ask = left_to_ask(run.document, grounds, retraction.gone, cited)

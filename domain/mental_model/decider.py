@@ -142,4 +142,9 @@ def _revert(command: RevertContent, state: MentalModel) -> Sequence[Event]:
 
 
 def _put_back(then: Piece, now: Piece | None) -> PieceGrounds:
-    return PieceGrounds(id=then.id, facts=then.facts, kept=now is not None and now.version == then.version)
+    return PieceGrounds(
+        id=then.id,
+        facts=then.facts,
+        kept=now is not None and now.version == then.version,
+        partly=then.partly,
+    )

@@ -20,6 +20,8 @@ class Piece(Value):
     version: int
     written_at: datetime
     facts: tuple[UUID, ...] = ()
+    partly: bool = False
+    """It holds something besides, of which it is not known what it rests on."""
 
 
 def outline_after(
@@ -34,10 +36,18 @@ def outline_after(
         if piece is not None and named is None:
             pieces.append(piece)
         elif piece is not None and named is not None and named.kept:
-            pieces.append(piece.model_copy(update={"facts": named.facts}))
+            pieces.append(piece.model_copy(update={"facts": named.facts, "partly": named.partly}))
         else:
-            facts = named.facts if named is not None else ()
-            pieces.append(Piece(id=identity, version=recorded.version, written_at=recorded.occurred_at, facts=facts))
+            new = named or PieceGrounds(id=identity)
+            pieces.append(
+                Piece(
+                    id=identity,
+                    version=recorded.version,
+                    written_at=recorded.occurred_at,
+                    facts=new.facts,
+                    partly=new.partly,
+                )
+            )
     return tuple(pieces)
 
 

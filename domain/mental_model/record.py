@@ -75,6 +75,8 @@ class PieceGrounds(Value):
     id: str
     facts: tuple[UUID, ...] = ()
     kept: bool = False
+    partly: bool = False
+    """It holds something from before, of which it is not known what it rests on."""
 
 
 class FactCount(Value):

@@ -7,10 +7,11 @@ its items rest on.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from uuid import UUID
 
-from domain.document import Document
+from domain.document import Document, ids_of
+from domain.mental_model.outline import Piece
 from domain.mental_model.record import Edit, PieceGrounds
 from domain.reflection import Mention
 
@@ -55,13 +56,23 @@ def grounds_of_rewrite(
 
 
 def grounds_of_edits(
-    edits: Iterable[Edit], before: Mapping[str, Sequence[UUID]], after: Iterable[str]
+    edits: Iterable[Edit], before: Document, outline: Iterable[Piece], after: Iterable[str]
 ) -> tuple[PieceGrounds, ...]:
-    """Grounds of the pieces that edits wrote: what they rested on before, and the facts each edit names."""
-    there = frozenset(after)
+    """Grounds of the pieces that edits wrote: what they rested on in the document before, and the facts each edit
+    names. Of one whose grounds were not known before, they are known in part only."""
+    had, there = frozenset(ids_of(before)), frozenset(after)
+    known = {piece.id: piece for piece in outline if piece.facts}
     facts: dict[str, dict[UUID, None]] = {}
     for edit in edits:
-        for piece in edit.wrote if edit.skipped is None else ():
-            if piece in there:
-                facts.setdefault(piece, dict.fromkeys(before.get(piece, ()))).update(dict.fromkeys(edit.facts))
-    return tuple(PieceGrounds(id=piece, facts=tuple(named)) for piece, named in facts.items())
+        for identity in edit.wrote if edit.skipped is None else ():
+            if identity in there:
+                own = known[identity].facts if identity in known else ()
+                facts.setdefault(identity, dict.fromkeys(own)).update(dict.fromkeys(edit.facts))
+    return tuple(
+        PieceGrounds(
+            id=identity,
+            facts=tuple(named),
+            partly=identity in had and (identity not in known or known[identity].partly),
+        )
+        for identity, named in facts.items()
+    )

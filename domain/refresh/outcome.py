@@ -148,9 +148,8 @@ def decide_outcome(run: RefreshRun, model: MentalModel) -> RefreshOutcome:
         case Candidate() as candidate:
             return _rewritten(candidate, run.record, model)
         case Edited(markdown=markdown, ids=ids):
-            facts = {piece.id: piece.facts for piece in model.outline}
             edits = run.record.delta.edits if run.record.delta else ()
-            pieces = grounds_of_edits(edits, facts, ids)
+            pieces = grounds_of_edits(edits, document_of(model), model.outline, ids)
             return ContentWritten(text=markdown, sha256=sha256_of(markdown), ids=ids, pieces=pieces, record=run.record)
         case NothingToRead() | RunFailed() | DeltaFailed() | StructuredOutputFailed():
             raise AssertionError("the guards decide these")

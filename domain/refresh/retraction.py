@@ -7,7 +7,7 @@ retracted and one that this memory never had (a restored bank) are told apart, h
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from domain.document import Document, Operation, RemoveBlock, RemoveItem, Remove
 from domain.editing import ProposedEdit, RetractedFact
 from domain.memory import Standing
 from domain.mental_model.evidence import citation_of
+from domain.mental_model.outline import Piece
 from domain.mental_model.record import Relink
 from domain.scope import Scope, admits
 
@@ -62,6 +63,15 @@ def retraction_of(standings: Sequence[Standing], scope: Scope) -> Retraction:
     if standing_in_scope:
         gone += left
     return Retraction(tuple(gone), tuple(broken), tuple(relinked), changed, bool(left) and not standing_in_scope)
+
+
+SOMETHING_ELSE = UUID(int=0)
+"""Stands for what a piece rests on besides, that is not known: it never goes."""
+
+
+def grounds_of(outline: Iterable[Piece]) -> dict[str, tuple[UUID, ...]]:
+    """What each piece of a document rests on."""
+    return {piece.id: (*piece.facts, SOMETHING_ELSE) if piece.partly else piece.facts for piece in outline}
 
 
 def removals(

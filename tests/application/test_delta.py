@@ -34,7 +34,7 @@ from domain.memory import Fact, RetainItem
 from domain.mental_model.evidence import citation_of
 from domain.mental_model.outline import Piece
 from domain.mental_model.record import Citation, FactCount, RetractionRecord, Verdict
-from domain.mental_model.state import MentalModel
+from domain.mental_model.state import MentalModel, evolve
 from domain.mental_model.trigger import Trigger
 from domain.refresh import (
     Candidate,
@@ -44,10 +44,11 @@ from domain.refresh import (
     RefreshRun,
     RunFailed,
     StructuredOutputFailed,
+    decide_outcome,
 )
 from domain.refresh.retraction import BROKEN_LINKS, DEFERRED, OUT_OF_SCOPE, RETRACTION_FAILED
 from domain.scope import EVERYTHING, Scope
-from tests.support.examples import BANK, NOW, QUESTION, call, fact_id, later, mental_model
+from tests.support.examples import BANK, NOW, QUESTION, call, fact_id, later, mental_model, recorded
 from tests.support.scripted_minds import RECALL, answer_from_all, proposal, unusable
 from tests.support.world import World
 
@@ -764,3 +765,22 @@ def test_a_removed_block_of_a_retraction_is_told_by_its_operation() -> None:
     run = refresh(world, covered(world, (PROSE.id, gone)))
     assert run.record.delta is not None
     assert run.record.delta.edits[0].operation == RemoveBlock(section_id=SECTION.id, block_id=PROSE.id)
+
+
+def test_what_a_person_wrote_and_a_delta_extended_outlives_the_fact_it_was_extended_by() -> None:
+    world = World().knows("It has sixteen arches.")
+    world.editor.script = [
+        lambda request: proposal(
+            ReplaceItem(block_id=LIST.id, item_id=STONE.id, text="Stone, with sixteen arches."),
+            facts=[request.facts[0].fact.id],
+        )
+    ]
+    begun = mental_model(content=TEXT, answered_query=QUESTION, trigger=DELTA, covered_scope=EVERYTHING)
+    written = decide_outcome(refresh(world, begun), begun)
+    extended = evolve(begun, recorded(written, 3))
+    assert isinstance(extended, MentalModel)
+    world.memory.close(BANK, world.fact(1))
+    world.editor.script = [proposal(ReplaceItem(block_id=LIST.id, item_id=STONE.id, text="Stone."))]
+    run = refresh(world, extended)
+    assert [request.task for request in world.editor.asked] == ["edit", "retraction"]
+    assert text_of(run) == TEXT

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 
-from domain.document import RemoveBlock, ids_of, parse
+from domain.document import Block, Document, RemoveBlock, Section, ids_of, parse
+from domain.mental_model.outline import Piece
 from domain.mental_model.record import Edit, PieceGrounds
 from domain.reflection import Mention
 from domain.refresh.grounds import grounds_of_edits, grounds_of_rewrite, leaves
-from tests.support.examples import fact_id
+from tests.support.examples import NOW, fact_id
 
 TEXT = "# Bridge\n\nBegun in 1357.\n\n- Stone.\n- Sixteen arches.\n\n| when | what |\n|---|---|\n| 1402 | done |\n"
 DOCUMENT = parse(TEXT)
@@ -80,16 +82,34 @@ def edit(*wrote: str, facts: tuple[UUID, ...] = (ONE,), skipped: str | None = No
     )
 
 
+def document(*ids: str) -> Document:
+    """One whose blocks have these ids."""
+    blocks = tuple(Block(identity, identity, "\n\n", "paragraph") for identity in ids)
+    return Document("", (Section("s", None, blocks),))
+
+
+def piece(identity: str, *facts: UUID, partly: bool = False) -> Piece:
+    return Piece(id=identity, version=2, written_at=NOW, facts=facts, partly=partly)
+
+
+@pytest.mark.parametrize(
+    "before", [piece("a"), piece("a", TWO, partly=True), None], ids=["not at all", "in part", "never recorded"]
+)
+def test_what_an_edit_adds_to_a_piece_of_unknown_grounds_leaves_them_unknown_in_part(before: Piece | None) -> None:
+    (grounds,) = grounds_of_edits([edit("a")], document("a"), [before] if before else [], ["a"])
+    assert (grounds.facts, grounds.partly) == ((*(before.facts if before else ()), ONE), True)
+
+
 def test_what_an_edit_wrote_rests_on_its_facts_and_on_what_it_rested_on_before() -> None:
     edits = [edit("a"), edit("b", facts=(TWO,)), edit("a", facts=(TWO, ONE))]
-    assert grounds_of_edits(edits, {"a": [TWO], "c": [ONE]}, ["a", "b", "c"]) == (
+    assert grounds_of_edits(edits, document("a", "c"), [piece("a", TWO), piece("c", ONE)], ["a", "b", "c"]) == (
         PieceGrounds(id="a", facts=(TWO, ONE)),
         PieceGrounds(id="b", facts=(TWO,)),
     )
 
 
 def test_what_was_skipped_or_is_no_longer_there_has_no_grounds() -> None:
-    assert grounds_of_edits([edit("a", skipped="unknown"), edit("b")], {}, ["a"]) == ()
+    assert grounds_of_edits([edit("a", skipped="unknown"), edit("b")], document("a"), [], ["a"]) == ()
 
 
 def test_ids_stand_in_the_order_of_the_text() -> None:

@@ -9,10 +9,11 @@ from domain.document import RemoveBlock, RemoveItem, RemoveSection, parse
 from domain.editing import ProposedEdit, RetractedFact
 from domain.memory import Fact, Standing
 from domain.mental_model.evidence import citation_of
+from domain.mental_model.outline import Piece
 from domain.mental_model.record import Relink
-from domain.refresh.retraction import Retraction, left_to_ask, removals, retraction_of
+from domain.refresh.retraction import Retraction, grounds_of, left_to_ask, removals, retraction_of
 from domain.scope import EVERYTHING, Scope
-from tests.support.examples import fact, fact_id
+from tests.support.examples import NOW, fact, fact_id
 
 STONE = Scope(tags=("stone",), tags_match="all_strict")
 ONE, TWO, THREE = fact_id(1), fact_id(2), fact_id(3)
@@ -186,3 +187,15 @@ def test_a_fact_outside_the_scope_that_the_cited_one_went_over_to_stands_in_no_s
     other = Standing(fact_id=TWO, version=1, cited=fact(2), same_text=fact(3, fact(2).text, tags=("stone",)))
     found = retraction_of([left, other], STONE)
     assert (found.gone, [each.before for each in found.relinked], found.out_of_scope) == (GONE.gone, [TWO], False)
+
+
+def test_what_is_known_in_part_is_never_removed_by_blame_but_asked_about() -> None:
+    outline = [
+        Piece(id=piece, version=2, written_at=NOW, facts=(ONE,), partly=piece == PROSE.id)
+        for piece in (SECTION.id, PROSE.id, STONES.id, ARCHES.id, ROW.id)
+    ]
+    grounds = grounds_of(outline)
+    assert RemoveBlock(section_id=SECTION.id, block_id=PROSE.id) not in [
+        each.operation for each in removed(grounds, ONE)
+    ]
+    assert asked(grounds, ONE) == [ONE]
