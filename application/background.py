@@ -64,7 +64,7 @@ logger = logging.getLogger(__name__)
 
 class BackgroundWork:
     """Runs operations. Every attempt ends in the log: completed, to be retried, or failed. `refreshed` is told of each
-    bank in which one refreshed a document, after it did."""
+    bank in which one refreshed a document, after it did, and neither waits nor raises."""
 
     def __init__(
         self,
@@ -166,15 +166,8 @@ class BackgroundWork:
             Step(OPERATION, operation_stream(operation.bank_id, operation.operation_id), self._end_of(operation, run)),
             within=settle,
         )
-        self._look_again(operation.bank_id)
-
-    def _look_again(self, bank_id: str) -> None:
-        """An automatic request is taken in by a refresh that runs, also when that has read already: whoever looks for
-        stale documents is told of its end."""
-        try:
-            self._refreshed(bank_id)
-        except Exception:
-            logger.exception("what follows a refresh in bank %s failed; it is looked for again later", bank_id)
+        # an automatic request is taken in by a refresh that runs, also when that has read already
+        self._refreshed(operation.bank_id)
 
     def _settle_replies(self, operation_id: UUID, ended: Event, replies: Replies, tx: Transaction) -> None:
         """What becomes of what was answered, when an attempt ends so."""

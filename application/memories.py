@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -42,8 +41,6 @@ from domain.usage import ModelCall
 Finish = Callable[[int, Sequence[ModelCall]], Step]
 Along = Callable[[Transaction], None]
 
-logger = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True)
 class Retained:
@@ -72,7 +69,7 @@ class _Read:
 
 class Memories:
     """`retain_mission` gives the mission that steers what is read out of a bank's items; `written` is told of each bank
-    whose memory changed, after it did."""
+    whose memory changed, after it did, and neither waits nor raises."""
 
     def __init__(
         self,
@@ -152,12 +149,8 @@ class Memories:
         raise StaleVersion("a document that is appended to")
 
     def _tell_written(self, bank_id: str, retained: Retained) -> None:
-        """What follows from it is not part of it: it is stored, whatever happens now."""
         if retained.write.written or retained.write.closed:
-            try:
-                self._written(bank_id)
-            except Exception:
-                logger.exception("what follows a write to bank %s failed; it is looked for again later", bank_id)
+            self._written(bank_id)
 
     def retain_later(
         self, context: Context, bank_id: str, items: Sequence[RetainItem], operation_id: UUID | None = None

@@ -46,12 +46,6 @@ def is_blank(text: str) -> bool:
     )
 
 
-def is_heading_only(document: Document) -> bool:
-    """Headings, and under them nothing a reader would see: only rules, comments, link definitions, front matter, empty
-    items, cells and fences."""
-    return _has_heading(document) and not _shows_anything(document)
-
-
 def _has_heading(document: Document) -> bool:
     return any(section.heading is not None for section in document.sections)
 

@@ -5,18 +5,17 @@ from the agent's done.document". What does not fit is refused with all its error
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from adapters.llm.aliases import Cited, Uncited
 from adapters.llm.replies import json_in
+from domain.candidate import is_blank
 
 _USUAL_LEVEL = 2
 _ENVELOPE = {"answer_found", "memory_ids", "directive_compliance"}
 """Keys that only the envelope of a reply has; a block with them is a reply that ended up in the document."""
-_INVISIBLE = {"Cc", "Cf", "Zs", "Zl", "Zp"}
 
 
 class DocumentRefused(Exception):
@@ -146,11 +145,6 @@ def _without_blank_edges(block: Uncited) -> Uncited:
         del lines[-1]
     text = "\n".join(lines)
     return Uncited(text, tuple(Cited(min(max(at - dropped, 0), len(text)), name) for at, name in block.cited))
-
-
-def is_blank(text: str) -> bool:
-    """Whether a reader would see nothing: only spaces, line ends, and characters of no width."""
-    return all(character.isspace() or unicodedata.category(character) in _INVISIBLE for character in text)
 
 
 def _kind(value: object) -> str:

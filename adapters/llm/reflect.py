@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from adapters.llm.aliases import Aliases
-from adapters.llm.documents import Delivered, DocumentRefused, is_blank, markdown_of
+from adapters.llm.documents import Delivered, DocumentRefused, markdown_of
 from adapters.llm.endpoint import Endpoint
 from adapters.llm.failures import one_line, unusable
 from adapters.llm.prompts import DONE_TOOL, FINISH_NOW, NO_TOOL_CALLED, RECALL_TOOL, document_messages, not_accepted
 from adapters.llm.replies import ChatReply, ToolUse, json_in
 from adapters.llm.transcript import tool_messages
 from application.ports import MindFailed
+from domain.candidate import is_blank
 from domain.reflection import Answer, Mention, NoAnswer, ReflectQuestion, Step, Thought, ToolCall, ToolResult
 from domain.usage import ModelCall
 

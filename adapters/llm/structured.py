@@ -9,21 +9,16 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import SchemaError
-from referencing import Registry
-from referencing.exceptions import Unresolvable
-
 from adapters.llm.client_schema import provider_schema
 from adapters.llm.endpoint import Endpoint
 from adapters.llm.failures import UnusableReply, one_line, unusable
 from adapters.llm.prompts import RECORD, record_tool, structured_messages, values_not_accepted
 from adapters.llm.replies import ChatReply, json_in
 from application.ports import MindFailed, Structured
+from domain import response_schema
 from domain.usage import ModelCall
 
 _REASON: Final = "structured_output_failed"
-_ERRORS_TOLD = 20
 
 
 class LlmStructuredExtractor:
@@ -37,18 +32,21 @@ class LlmStructuredExtractor:
 
         Raises MindFailed, always for `structured_output_failed`: without any call when the schema cannot be used.
         """
-        validator = self._validator(schema)
+        try:
+            response_schema.check(schema)
+        except ValueError as fault:
+            raise self._failure(_unusable_schema(one_line(str(fault))), ()) from fault
         tool = record_tool(provider_schema(schema))
         messages = structured_messages(markdown)
         paid: list[ModelCall] = []
         reply = self._asked(messages, tool, max_tokens, paid)
         value = _value(reply)
-        errors = self._errors(value, validator, paid)
+        errors = _errors(value, schema)
         if errors:
             messages += _correction(reply, errors)
             reply = self._asked(messages, tool, max_tokens, paid)
             value = _value(reply)
-            errors = self._errors(value, validator, paid)
+            errors = _errors(value, schema)
         if errors or not isinstance(value, dict):
             raise self._failure(
                 f"{self._endpoint.target} gave no values that fit the response_schema, nor when asked again: "
@@ -77,29 +75,6 @@ class LlmStructuredExtractor:
             failure.reason = _REASON
             raise
 
-    def _validator(self, schema: Mapping[str, Any]) -> Draft202012Validator:
-        """References are followed inside the schema only: an empty registry fetches nothing."""
-        try:
-            Draft202012Validator.check_schema(schema)
-        except SchemaError as error:
-            raise self._failure(_unusable_schema(f"{error.json_path}: {one_line(error.message)}"), []) from error
-        except RecursionError as error:
-            raise self._failure(_unusable_schema("it is nested too deeply"), []) from error
-        return Draft202012Validator(schema, registry=Registry())
-
-    def _errors(self, value: Any, validator: Draft202012Validator, paid: Sequence[ModelCall]) -> list[str]:
-        """What is wrong with a value, one line each, none when it fits."""
-        if not isinstance(value, dict):
-            return [f"call `{RECORD}` with a JSON object, and nothing else"]
-        try:
-            json.dumps(value, allow_nan=False)
-            found = sorted(validator.iter_errors(value), key=lambda error: error.json_path)
-        except ValueError:
-            return ["every number must be finite"]
-        except (Unresolvable, RecursionError) as error:
-            raise self._failure(_unusable_schema(one_line(str(error))), paid) from error
-        return [f"{error.json_path}: {one_line(error.message)}" for error in found[:_ERRORS_TOLD]]
-
     def _failure(self, message: str, paid: Sequence[ModelCall], *, raw: str = "") -> MindFailed:
         failure = unusable(message, reason=_REASON, raw=raw)
         failure.calls = tuple(paid)
@@ -113,6 +88,17 @@ def _unusable_schema(fault: str) -> str:
 def _value(reply: ChatReply) -> Any:
     """The arguments of the call, or the JSON written as text instead of it."""
     return json_in(reply.tool_uses[0].arguments if reply.tool_uses else reply.content)
+
+
+def _errors(value: Any, schema: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a value, one line each, none when it fits."""
+    if not isinstance(value, dict):
+        return [f"call `{RECORD}` with a JSON object, and nothing else"]
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError:
+        return ["every number must be finite"]
+    return [one_line(error) for error in response_schema.errors_of(value, schema)]
 
 
 def _correction(reply: ChatReply, errors: Sequence[str]) -> list[dict[str, Any]]:

@@ -172,14 +172,3 @@ def test_whoever_looks_for_stale_documents_is_told_of_the_end_of_a_refresh() -> 
     world.background._refreshed = lambda bank_id: told.append((bank_id, kinds(world)[-1]))
     world.works()
     assert told == [(BANK, OperationCompleted)]
-
-
-def test_a_refresh_stays_done_whatever_its_end_leads_to(caplog: pytest.LogCaptureFixture) -> None:
-    def breaks(bank_id: str) -> None:
-        raise ConnectionError(bank_id)
-
-    world = refreshing(RECALL, answer_from_all, work=ASKED)
-    world.background._refreshed = breaks
-    world.works()
-    assert kinds(world) == RAN
-    assert BANK in caplog.text

@@ -251,15 +251,3 @@ def test_whoever_follows_writes_is_told_of_those_that_changed_something() -> Non
     world.memories.retain(world.context, BANK, [RetainItem(content="It has 16 arches.", document_id="guide")])
     world.memories.retain(world.context, BANK, [RetainItem(content="It has 16 arches.", document_id="guide")])
     assert told == [BANK]
-
-
-def test_what_follows_a_write_cannot_undo_it(caplog: pytest.LogCaptureFixture) -> None:
-    world = World()
-
-    def breaks(bank_id: str) -> None:
-        raise ConnectionError(bank_id)
-
-    world.memories._written = breaks
-    world.memories.retain(world.context, BANK, [RetainItem(content="It has 16 arches.")])
-    assert len(world.memory.rows) == 1
-    assert BANK in caplog.text

@@ -84,10 +84,10 @@ def test_so_03_the_model_is_given_a_schema_that_every_provider_takes(llm: Script
 @pytest.mark.parametrize(
     ("value", "error"),
     [
-        ({}, "$: 'colour' is a required property"),
-        ({"colour": "blue"}, "$.colour: 'blue' is not one of ['red', 'green']"),
-        ({"colour": "red", "arches": [{"name": "a", "since": "old"}]}, "$.arches[0].since: 'old' does not match"),
-        ({"colour": "red", "arches": [{"name": "a"}] * 3}, "$.arches: "),
+        ({}, "the value: 'colour' is a required property"),
+        ({"colour": "blue"}, "colour: 'blue' is not one of ['red', 'green']"),
+        ({"colour": "red", "arches": [{"name": "a", "since": "old"}]}, "arches[0].since: 'old' does not match"),
+        ({"colour": "red", "arches": [{"name": "a"}] * 3}, "arches: "),
         ('{"colour": "red", "height": NaN}', "every number must be finite"),
         ('{"colour": "red", "height": 1e999}', "every number must be finite"),
         ("{broken", "call `record_values` with a JSON object"),
@@ -114,7 +114,7 @@ def test_values_that_do_not_fit_twice_fail_with_both_calls(llm: ScriptedLlm, end
 
     failed = failure(endpoint)
 
-    assert "nor when asked again: $: 'colour' is a required property" in str(failed)
+    assert "nor when asked again: the value: 'colour' is a required property" in str(failed)
     assert not failed.transient
     assert len(failed.calls) == 2
     assert '"height"' in failed.raw
@@ -166,9 +166,12 @@ def test_a_failure_of_the_endpoint_is_not_asked_again(
 @pytest.mark.parametrize(
     ("definition", "fault"),
     [
-        ({"type": "object", "properties": {"a": {"type": "foo"}}}, "'foo' is not valid"),
+        (
+            {"type": "object", "properties": {"a": {"type": "foo"}}},
+            "response_schema.properties.x.properties.a.type: must be one of",
+        ),
         ({"type": "string", "minLength": "x"}, "'x' is not of type 'integer'"),
-        ({"type": "string", "pattern": "("}, "'(' is not a 'regex'"),
+        ({"type": "string", "pattern": "("}, "must be a regular expression, '(' is none"),
     ],
 )
 def test_so_03_a_schema_that_is_none_costs_no_call(
@@ -187,7 +190,7 @@ def test_a_schema_that_is_nested_too_deeply_is_said_to_be_so(llm: ScriptedLlm, e
     for _ in range(400):
         schema = {"type": "object", "properties": {"x": schema}}
 
-    assert "nested too deeply" in str(failure(endpoint, schema))
+    assert "nested deeper than 64 levels" in str(failure(endpoint, schema))
     assert llm.requests == []
 
 
@@ -203,10 +206,8 @@ def test_a_schema_that_is_nested_too_deeply_is_said_to_be_so(llm: ScriptedLlm, e
 def test_a_schema_that_cannot_be_followed_is_said_to_be_so(
     llm: ScriptedLlm, endpoint: Endpoint, definition: dict[str, Any]
 ) -> None:
-    llm.script(values({"x": "green"}))
-
     failed = failure(endpoint, {"type": "object", "properties": {"x": definition}})
 
     assert "the response_schema cannot be used" in str(failed)
     assert not failed.transient
-    assert len(failed.calls) == 1
+    assert (failed.calls, llm.requests) == ((), [])
