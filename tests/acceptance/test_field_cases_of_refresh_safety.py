@@ -354,6 +354,13 @@ def test_rs_11_who_cites_facts_does_not_claim_that_there_are_none(bridges: Page)
     assert_failed(bridges, bridges.refreshes(recalls(), claimed, mode="full"), before)
 
 
+def writes_or_leaves_it(request: Request) -> Reply:
+    """The document, when it is to be written; no edits, when a later memory is already a delta of it."""
+    if "edit_document" in request.tools:
+        return script.edits()
+    return lists_what_it_found(request) if "done" in request.tools else recalls()
+
+
 def test_rs_12_pages_of_an_empty_bank_cost_nothing_and_keep_no_retain_waiting(page: Page) -> None:
     bank: RestBank = page.bank
     asked = len(page.chats)
@@ -368,7 +375,7 @@ def test_rs_12_pages_of_an_empty_bank_cost_nothing_and_keep_no_retain_waiting(pa
         assert operation["status"] == "completed"
         assert operation["details"]["outcome"] == "content_preserved_no_new_facts"
     assert len(page.chats) == asked
-    page.llm.script(*[lambda request: lists_what_it_found(request) if "done" in request.tools else recalls()] * 24)
+    page.llm.script(*[writes_or_leaves_it] * 60)
     retains = [
         bank.post("/memories", {"items": [{"content": f"Ada built bridge {number}."}], "async": True})["operation_id"]
         for number in range(3)
