@@ -8,8 +8,12 @@ from typing import Self
 from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr, model_validator
+from pydantic import AliasChoices, Field, PrivateAttr, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from domain.bank_config import BankConfig
+from domain.bank_config_changes import from_environment
+from domain.refusals import InvalidSetting
 
 
 def default_data_dir() -> Path:
@@ -57,6 +61,11 @@ class Settings(BaseSettings):
     embeddings_api_key: SecretStr | None = Field(default=None, validation_alias=_names("EMBEDDINGS_API_KEY"))
     embeddings_model: str | None = Field(default=None, validation_alias=_names("EMBEDDINGS_MODEL"))
 
+    rerank_base_url: str | None = Field(default=None, validation_alias=_names("RERANK_BASE_URL"))
+    """An endpoint with the common `POST /rerank`, which has the last word on the order of a recall; None: none has."""
+    rerank_api_key: SecretStr | None = Field(default=None, validation_alias=_names("RERANK_API_KEY"))
+    rerank_model: str | None = Field(default=None, validation_alias=_names("RERANK_MODEL"))
+
     max_body_bytes: int = Field(default=16 * 1024 * 1024, gt=0, validation_alias=_names("MAX_BODY_BYTES"))
     """The largest request body taken; a larger one is refused with 413."""
     history_enabled: bool = Field(
@@ -69,20 +78,14 @@ class Settings(BaseSettings):
     """Entries of each kind that the history shows; 0 or less shows all."""
     relevance_check: bool = Field(default=True, validation_alias=_names("RELEVANCE_CHECK"))
     """Whether a delta first asks, without a model, if the new facts have anything to do with the document."""
-    min_refresh_interval_seconds: int = Field(
-        default=0,
-        ge=0,
-        validation_alias=_names(
-            "MENTAL_MODEL_MIN_REFRESH_INTERVAL_SECONDS", "MENTAL_MODEL_MIN_REFRESH_INTERVAL_SECONDS"
-        ),
-    )
-    """Least time between automatic refreshes of a mental model that does not say otherwise."""
     refresh_tick_seconds: int = Field(
         default=300,
         ge=0,
         validation_alias=_names("MENTAL_MODEL_REFRESH_TICK_SECONDS", "MENTAL_MODEL_REFRESH_TICK_SECONDS"),
     )
     """How often stale documents that a trigger missed are looked for; cron times are kept to the second. 0: neither."""
+    page_vectors_seconds: float = Field(default=5, ge=0, validation_alias=_names("PAGE_VECTORS_SECONDS"))
+    """How often the vectors of documents that were written are made; until then they are found by word. 0: never."""
     refresh_wall_seconds: float = Field(
         default=300, ge=0, validation_alias=_names("REFLECT_WALL_TIMEOUT", "REFLECT_WALL_TIMEOUT")
     )
@@ -104,6 +107,21 @@ class Settings(BaseSettings):
         default=60, ge=0, validation_alias=_names("WORKER_RETRY_SECONDS", "WORKER_TASK_RETRY_BACKOFF_SECONDS")
     )
 
+    _bank_defaults: BankConfig = PrivateAttr(default_factory=BankConfig)
+
+    @property
+    def bank_defaults(self) -> BankConfig:
+        """What the environment sets for all banks: every key of a bank's config is a setting too, under its name."""
+        return self._bank_defaults
+
+    @model_validator(mode="after")
+    def _read_what_is_set_for_all_banks(self) -> Self:
+        try:
+            self._bank_defaults = from_environment(os.environ)
+        except InvalidSetting as error:
+            raise ValueError(str(error)) from error
+        return self
+
     @model_validator(mode="after")
     def _an_endpoint_needs_a_model(self) -> Self:
         if self.llm_base_url and not self.llm_model:
@@ -112,11 +130,14 @@ class Settings(BaseSettings):
             raise ValueError(
                 "PALIMPSEST_EMBEDDINGS_BASE_URL is set without PALIMPSEST_EMBEDDINGS_MODEL; name the model"
             )
+        if self.rerank_base_url and not self.rerank_model:
+            raise ValueError("PALIMPSEST_RERANK_BASE_URL is set without PALIMPSEST_RERANK_MODEL; name the model to use")
         return self
 
     @model_validator(mode="after")
     def _an_endpoint_is_a_web_address(self) -> Self:
-        for name, url in (("LLM", self.llm_base_url), ("EMBEDDINGS", self.embeddings_base_url)):
+        endpoints = {"LLM": self.llm_base_url, "EMBEDDINGS": self.embeddings_base_url, "RERANK": self.rerank_base_url}
+        for name, url in endpoints.items():
             if url is not None and not _is_web_address(url):
                 # Not shown: it may hold credentials.
                 raise ValueError(f"PALIMPSEST_{name}_BASE_URL is no address such as http://localhost:11434/v1")

@@ -7,8 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from domain.bank import BankDeleted, BankOpened, BankRenamed, Disposition, DispositionChanged, Missions, MissionsChanged
-from domain.event import Recorded
+from domain.bank import (
+    BankConfigured,
+    BankDeleted,
+    BankOpened,
+    BankRenamed,
+    Disposition,
+    DispositionChanged,
+    Missions,
+    MissionsChanged,
+)
+from domain.bank.values import set_keys
+from domain.bank_config import BankConfig
+from domain.event import RECORDED, Recorded
 from projections.projection import Json, Projection, Query, Statement, page_reader, page_sql
 
 DDL = """
@@ -18,11 +29,12 @@ CREATE TABLE banks (
     name text NOT NULL,
     missions jsonb NOT NULL,
     disposition jsonb NOT NULL,
+    overrides jsonb NOT NULL,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL
 )"""
 
-HANDLES = (BankOpened, BankRenamed, MissionsChanged, DispositionChanged, BankDeleted)
+HANDLES = (BankOpened, BankRenamed, MissionsChanged, DispositionChanged, BankConfigured, BankDeleted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +42,35 @@ class BankRow:
     bank_id: str
     name: str
     missions: dict[str, Any]
-    disposition: dict[str, int]
+    disposition: dict[str, int | None]
+    """Traits that are not set are None, as are missions."""
+    overrides: dict[str, Any]
+    """What else is set of the config."""
     created_at: datetime
     updated_at: datetime
+
+    @property
+    def config(self) -> BankConfig:
+        """All that the bank sets itself."""
+        own = set_keys(Missions(**self.missions), Disposition(**self.disposition))
+        return BankConfig.model_validate({**self.overrides, **own}, context=dict(RECORDED))
 
 
 def project(recorded: Recorded) -> Iterable[Statement]:
     key = {"bank_id": recorded.stream.bank_id, "version": recorded.version, "at": recorded.occurred_at}
     match recorded.event:
         case BankOpened() as event:
-            neutral = Disposition().model_dump()
             values = {
                 **key,
                 "name": event.name,
                 "missions": Json(Missions().model_dump()),
-                "disposition": Json(neutral),
+                "disposition": Json(Disposition().model_dump()),
+                "overrides": Json({}),
             }
             yield Statement(
-                "INSERT INTO banks (bank_id, version, name, missions, disposition, created_at, updated_at)"
-                " VALUES (%(bank_id)s, %(version)s, %(name)s, %(missions)s, %(disposition)s, %(at)s, %(at)s)"
+                "INSERT INTO banks (bank_id, version, name, missions, disposition, overrides, created_at, updated_at)"
+                " VALUES (%(bank_id)s, %(version)s, %(name)s, %(missions)s, %(disposition)s, %(overrides)s, %(at)s,"
+                " %(at)s)"
                 " ON CONFLICT (bank_id) DO NOTHING",
                 values,
             )
@@ -58,6 +80,8 @@ def project(recorded: Recorded) -> Iterable[Statement]:
             yield _set("missions", Json(missions.model_dump()), key)
         case DispositionChanged(disposition=disposition):
             yield _set("disposition", Json(disposition.model_dump()), key)
+        case BankConfigured(overrides=overrides):
+            yield _set("overrides", Json(overrides.wire(only_set=True)), key)
         case BankDeleted():
             yield Statement("DELETE FROM banks WHERE bank_id = %(bank_id)s AND version < %(version)s", key)
 
@@ -70,10 +94,10 @@ def _set(column: str, value: Any, key: dict[str, Any]) -> Statement:
     )
 
 
-PROJECTION = Projection("banks", 1, "banks", ("bank_id",), DDL, HANDLES, project)
+PROJECTION = Projection("banks", 2, "banks", ("bank_id",), DDL, HANDLES, project)
 
 
-_COLUMNS = "bank_id, name, missions, disposition, created_at, updated_at"
+_COLUMNS = "bank_id, name, missions, disposition, overrides, created_at, updated_at"
 
 
 def find(bank_id: str) -> Query[BankRow | None]:

@@ -9,28 +9,23 @@ from starlette.responses import Response
 
 from adapters.http import errors
 from adapters.http.backend import Api, Backend
+from adapters.http.bank_requests import BankRequest
+from adapters.http.bank_responses import BankListItem, BankListResponse, BankProfileResponse, Disposition
 from adapters.http.fields import AnyLimit, BankId, Offset
-from adapters.http.requests import BankRequest
-from adapters.http.responses import (
-    BankListItem,
-    BankListResponse,
-    BankProfileResponse,
-    BankStatsResponse,
-    DeleteResponse,
-    Disposition,
-    Problem,
-    respond,
-)
+from adapters.http.responses import BankStatsResponse, DeleteResponse, Problem, respond
 from adapters.http.times import iso, iso_or_none
 from adapters.http.wire_route import WireRoute
-from adapters.postgres import memory_statistics
-from domain import bank
+from adapters.postgres import memory_consolidation_reads, memory_statistics
+from domain.bank.values import NEUTRAL
+from domain.bank_config import BankConfig
+from domain.bank_config_changes import changes_of
 from projections import banks, operations
 from projections.banks import BankRow
 
 router = APIRouter(prefix="/v1/default/banks", tags=["Banks"], route_class=WireRoute)
 
 NO_SUCH_BANK = {"model": Problem, "description": "No such bank"}
+NOT_ACCEPTED = {"model": Problem, "description": "A key or value that is not accepted"}
 
 
 @router.get("", response_model=BankListResponse)
@@ -43,20 +38,20 @@ async def list_banks(
     """The banks there are, by id."""
     rows, total = await api.ask(banks.page(q or None, limit, offset))
     memories = await api.ask(memory_statistics.of_banks([row.bank_id for row in rows]))
-    items = [_list_item(row, memories.get(row.bank_id, memory_statistics.NOTHING)) for row in rows]
+    defaults = api.service.settings.bank_defaults
+    items = [_list_item(row, memories.get(row.bank_id, memory_statistics.NOTHING), defaults) for row in rows]
     return respond(BankListResponse(banks=items, total=total, limit=limit, offset=offset))
 
 
-@router.put("/{bank_id}", response_model=BankProfileResponse)
+@router.put("/{bank_id}", response_model=BankProfileResponse, responses={400: NOT_ACCEPTED})
 async def create_or_update_bank(api: Api, bank_id: BankId, body: BankRequest) -> Response:
     """Creates a bank, or changes what is given of one."""
     return await _put(api, bank_id, body, "PUT bank")
 
 
-@router.patch("/{bank_id}", response_model=BankProfileResponse, responses={404: NO_SUCH_BANK})
+@router.patch("/{bank_id}", response_model=BankProfileResponse, responses={400: NOT_ACCEPTED})
 async def update_bank(api: Api, bank_id: BankId, body: BankRequest) -> Response:
-    """Changes what is given of a bank that is there."""
-    await api.require_bank(bank_id)
+    """Changes what is given of a bank; creates it when there is none."""
     if body.asks_nothing():
         raise errors.unprocessable(
             ("body",), "The request changes nothing: give a name, a mission or a disposition", "nothing_to_change"
@@ -81,53 +76,61 @@ async def get_agent_stats(
     """What a bank holds, and its operations by status."""
     memory = await api.ask(memory_statistics.of_bank(bank_id))
     by_status = await api.ask(operations.counts(bank_id))
+    consolidation = await api.ask(memory_consolidation_reads.of_bank(bank_id))
+    causal = await api.ask(memory_statistics.causal_links(bank_id))
     await api.require_bank(bank_id)
     body = BankStatsResponse(
         bank_id=bank_id,
         total_nodes=memory.facts,
+        total_links=sum(causal.values()),
+        links_by_link_type={"causal": sum(causal.values())} if causal else {},
+        links_by_fact_type=causal,
+        links_breakdown={fact_type: {"causal": links} for fact_type, links in causal.items()},
         total_documents=memory.documents,
         nodes_by_fact_type=memory.facts_by_type,
         pending_operations=by_status.get("pending", 0) + by_status.get("processing", 0),
         failed_operations=by_status.get("failed", 0),
         operations_by_status=by_status,
+        last_consolidated_at=iso_or_none(consolidation.last_at),
         last_memory_write_at=iso_or_none(memory.written_at),
+        pending_consolidation=consolidation.pending,
+        failed_consolidation=consolidation.failed,
         total_observations=memory.facts_by_type.get("observation", 0),
     )
     return respond(body)
 
 
 async def _put(api: Backend, bank_id: str, body: BankRequest, cause: str) -> Response:
-    """Traits that are not given stay as they are."""
-    stored = await api.command(
-        api.service.banks.put,
-        api.by_user(cause),
-        bank_id,
-        body.name,
-        bank.Missions(
-            reflect=body.chosen_reflect_mission(),
-            retain=body.retain_mission,
-            observations=body.observations_mission,
-        ),
-        body.traits(),
-    )
+    changes = changes_of(body.settings())
+    stored = await api.command(api.service.banks.put, api.by_user(cause), bank_id, body.name, changes)
+    config = api.service.banks.resolved(stored)
     return respond(
         BankProfileResponse(
             bank_id=stored.bank_id,
             name=stored.name,
-            disposition=Disposition(**stored.disposition.model_dump()),
-            mission=stored.missions.reflect or "",
-            retain_mission=stored.missions.retain,
-            observations_mission=stored.missions.observations,
+            disposition=_disposition(config),
+            mission=config.reflect_mission or "",
+            retain_mission=config.retain_mission,
+            observations_mission=config.observations_mission,
         )
     )
 
 
-def _list_item(row: BankRow, memory: memory_statistics.MemorySize) -> BankListItem:
+def _disposition(config: BankConfig) -> Disposition:
+    return Disposition(
+        skepticism=config.disposition_skepticism or NEUTRAL,
+        literalism=config.disposition_literalism or NEUTRAL,
+        empathy=config.disposition_empathy or NEUTRAL,
+    )
+
+
+def _list_item(row: BankRow, memory: memory_statistics.MemorySize, defaults: BankConfig) -> BankListItem:
+    config = row.config.over(defaults)
     return BankListItem(
         bank_id=row.bank_id,
         name=row.name,
-        disposition=Disposition(**row.disposition),
-        mission=row.missions.get("reflect"),
+        disposition=_disposition(config),
+        mission=config.reflect_mission,
         created_at=iso(row.created_at),
         updated_at=iso(row.updated_at),
         fact_count=memory.facts,

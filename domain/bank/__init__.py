@@ -1,0 +1,60 @@
+"""The bank: the memory of one agent or person, with what it is for, how it is configured, and its rules for answers."""
+
+from domain.bank.decider import (
+    AddDirective,
+    ApplyTemplate,
+    BankCommand,
+    ChangeDirective,
+    DeleteBank,
+    OpenBank,
+    PutBank,
+    RemoveDirective,
+    RequireBank,
+    ResetConfig,
+    decide,
+)
+from domain.bank.events import (
+    BankConfigured,
+    BankDeleted,
+    BankEvent,
+    BankOpened,
+    BankRenamed,
+    DirectiveAdded,
+    DirectiveChanged,
+    DirectiveRemoved,
+    DispositionChanged,
+    MissionsChanged,
+)
+from domain.bank.state import STATE_VERSION, Bank, BankState, NoBank, evolve
+from domain.bank.values import Disposition, Missions
+
+__all__ = [
+    "STATE_VERSION",
+    "AddDirective",
+    "ApplyTemplate",
+    "Bank",
+    "BankCommand",
+    "BankConfigured",
+    "BankDeleted",
+    "BankEvent",
+    "BankOpened",
+    "BankRenamed",
+    "BankState",
+    "ChangeDirective",
+    "DeleteBank",
+    "DirectiveAdded",
+    "DirectiveChanged",
+    "DirectiveRemoved",
+    "Disposition",
+    "DispositionChanged",
+    "Missions",
+    "MissionsChanged",
+    "NoBank",
+    "OpenBank",
+    "PutBank",
+    "RemoveDirective",
+    "RequireBank",
+    "ResetConfig",
+    "decide",
+    "evolve",
+]
