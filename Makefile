@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run demo test check lint types unit bench lock format clean
+.PHONY: run demo test check lint types unit bench bench-recall lock format clean
 
 run: $(VENV)/.installed
 	$(BIN)/palimpsest serve --demo
@@ -30,6 +30,9 @@ unit: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.benchmarks
+
+bench-recall: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.benchmarks.measure_recall
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

@@ -1,7 +1,8 @@
 """Search terms of a text: the same rule for facts and for queries, so that a word of one finds the other.
 
-Words are folded (NFKC, case). Compounds such as `v1.2`, `foo_bar` or `2026-03-01` count whole and in parts. Scripts
-that do not separate words give overlapping pairs of characters.
+Words are folded (NFKC, case), English ones to their stem. Compounds such as `v1.2`, `foo_bar` or `2026-03-01` count
+whole and in parts. Scripts that do not separate words give overlapping pairs of characters. The names that a fact is
+about are terms of their own, `e=ada_lovelace`, which no word can be.
 """
 
 from __future__ import annotations
@@ -10,12 +11,21 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from functools import lru_cache
 
+from snowballstemmer.english_stemmer import EnglishStemmer
+
+TERMS_RULE = 2
+"""Counts the changes of what this module makes of a text: stored terms of another rule are made anew."""
 LONGEST_TEXT = 32_768
 """Characters of a text that are read; what follows adds no terms."""
 LONGEST_TERM = 64
 MOST_TERMS = 1_024
 """Distinct terms of one text."""
+NAME_MARK = "e="
+MOST_NAME_WORDS = 4
+MOST_NAME_CHARACTERS = 6
+MOST_POSSIBLE_NAMES = 512
 
 MONTHS = (
     "january", "february", "march", "april", "may", "june",
@@ -37,7 +47,7 @@ _PAIRED_SCRIPTS = (
     (0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF), (0x3005, 0x3007), (0x3040, 0x30FF), (0x31F0, 0x31FF),
     (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xAC00, 0xD7A3), (0xF900, 0xFAFF), (0x20000, 0x3FFFF),
 )  # fmt: skip
-_ENGLISH = re.compile(r"[a-z]{4,}")
+_ENGLISH = re.compile(r"[a-z]{3,}")
 _RUN = re.compile("w+(?:jw+)*|p+")
 
 
@@ -72,9 +82,52 @@ def terms(text: str) -> tuple[str, ...]:
 
 
 def fact_terms(text: str, entities: Sequence[str] = (), *dates: datetime | None) -> tuple[str, ...]:
-    """Terms under which a fact is found: its text, the names in it, and its dates as numbers and in words."""
+    """Terms under which a fact is found: its text, the names in it, its dates as numbers and in words, and its names
+    as such."""
     spelled = [f"{MONTHS[date.month - 1]} {date.date().isoformat()}" for date in dates if date is not None]
-    return terms("\n".join((text, *entities, *spelled)))
+    names = (name_term(entity) for entity in entities)
+    return tuple(dict.fromkeys((*terms("\n".join((text, *entities, *spelled))), *filter(None, names))))
+
+
+@lru_cache(maxsize=16_384)
+def name_term(name: str) -> str:
+    """The term of a name, the same for all its spellings; empty for a name without letters and digits."""
+    words = "_".join(piece for piece, _ in _plain_words(name))
+    return f"{NAME_MARK}{words}"[:LONGEST_TERM] if words else ""
+
+
+def possible_name_terms(text: str) -> tuple[str, ...]:
+    """The terms of all names that a short text may hold: each run of a few words, and of characters where nothing
+    separates words. A little word alone is no name."""
+    words = _plain_words(text[:LONGEST_TEXT])
+    found: dict[str, None] = {}
+    for start, (word, paired) in enumerate(words):
+        if paired:
+            for length in range(2, MOST_NAME_CHARACTERS + 1):
+                for begin in range(len(word) - length + 1):
+                    found.setdefault(word[begin : begin + length])
+        for count in range(1, MOST_NAME_WORDS + 1):
+            if start + count <= len(words) and not (count == 1 and word in STOP_WORDS):
+                found.setdefault("_".join(piece for piece, _ in words[start : start + count]))
+    return tuple(f"{NAME_MARK}{name}"[:LONGEST_TERM] for name in list(found)[:MOST_POSSIBLE_NAMES])
+
+
+def opens_with(text: str, name: str) -> bool:
+    """Whether a text begins with a name, whatever its spelling."""
+    opening = _plain_words(text[: len(name) + 8])
+    wanted = [piece for piece, _ in _plain_words(name)]
+    begun = [piece for piece, _ in opening[: len(wanted)]]
+    if not wanted or len(begun) < len(wanted):
+        return False
+    in_a_run = opening[len(wanted) - 1][1]
+    return begun[:-1] == wanted[:-1] and (begun[-1].startswith(wanted[-1]) if in_a_run else begun[-1] == wanted[-1])
+
+
+def _plain_words(text: str) -> list[tuple[str, bool]]:
+    """The words of a text, folded, compounds in parts; with each whether it is of a script that separates none."""
+    folded = _folded(text)
+    runs = re.finditer("w+|p+", folded.translate(_CLASSES))
+    return [(folded[run.start() : run.end()], run.group()[0] == _PAIRED) for run in runs]
 
 
 def _folded(text: str) -> str:
@@ -108,16 +161,11 @@ def _words(piece: str, classes: str) -> Iterator[str]:
         word = piece[start : start + len(part)]
         start += len(part) + 1
         if word not in STOP_WORDS:
-            yield _singular(word)[:LONGEST_TERM]
+            yield _stem(word[:LONGEST_TERM])
 
 
-def _singular(word: str) -> str:
-    """English plurals and third persons lose their ending, much as in Harman's S-stemmer; other words stay."""
-    if not _ENGLISH.fullmatch(word):
-        return word
-    if word.endswith(("sses", "shes", "xes")):
-        word = word[:-2]
-    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    # "policies" and "movies" have lost their "s" only; "policy" and "movie" must meet them.
-    return word[:-2] + "y" if word.endswith("ie") and len(word) > 3 else word
+@lru_cache(maxsize=65_536)
+def _stem(word: str) -> str:
+    """Forms of an English word share a stem (Snowball's, "Porter 2"); other words stay."""
+    # A stemmer holds the word it works on, so threads must not share one.
+    return EnglishStemmer().stemWord(word) if _ENGLISH.fullmatch(word) else word

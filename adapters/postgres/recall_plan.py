@@ -20,7 +20,7 @@ from adapters.postgres.scope_sql import ScopeCondition
 from adapters.postgres.vector_index import EXACT_NUMBERS, index_name
 from domain.memory import RecallQuery
 from domain.scope import EVERYTHING
-from domain.terms import terms
+from domain.terms import possible_name_terms, terms
 
 GRAPH_COST = 30
 """What a visit in the vector graph costs, in comparisons of an exact scan."""
@@ -35,12 +35,14 @@ MOST_GRAPH_SEARCH = 1_000
 
 @dataclass(frozen=True)
 class RecallPlan:
-    """`position` and `facts` are the bank's; `reach` is how many vectors the graph visits (0: compare all);
-    `past` says that the query looks at a past position."""
+    """`position` and `facts` are the bank's; `named` the names, as terms, that the query has in common with the bank;
+    `reach` is how many vectors the graph visits (0: compare all); `past` says that the query looks at a past
+    position."""
 
     position: int
     facts: int
     lexemes: Sequence[tuple[str, float]]
+    named: frozenset[str]
     reach: int
     iterative: bool
     past: bool
@@ -61,23 +63,26 @@ def plan_recall(
     connection: Connection[DictRow], query: RecallQuery, condition: ScopeCondition, dimensions: int
 ) -> RecallPlan | None:
     """None when the bank has no memory. `dimensions` is 0 when there is no vector to search with."""
-    asked = terms(query.text)[:MOST_ASKED_TERMS]
+    asked = terms(query.text)[:MOST_ASKED_TERMS] if query.by_word else ()
+    names = possible_name_terms(query.text) if query.by_links else ()
     scope_facts: sql.Composable = sql.SQL("c.facts")
     if query.scope != EVERYTHING:
         scope_facts = sql.SQL(_SCOPE_FACTS).format(condition=condition.on("s"))
     row = connection.execute(
         sql.SQL(_COUNTS).format(scope_facts=scope_facts),
-        {"bank_id": query.bank_id, "terms": list(asked), "index": index_name(dimensions), **condition.parameters},
+        {"bank_id": query.bank_id, "terms": [*asked, *names], "index": index_name(dimensions), **condition.parameters},
     ).fetchone()
     if row is None:
         return None
     past = query.window is not None and query.window.upto < row["position"]
     scope_count = int(row["scope_facts"] or 0)
     version = _version(row["vector_version"])
+    counts = row["term_facts"] or {}
     return RecallPlan(
         position=row["position"],
         facts=row["facts"],
-        lexemes=_chosen(query.bank_id, asked, row["term_facts"] or {}, row["facts"], past),
+        lexemes=_chosen(query.bank_id, asked, counts, row["facts"], past),
+        named=frozenset(names if past else counts.keys() & set(names)),
         reach=_reach(query, row, scope_count, dimensions, version >= (0, 8)),
         iterative=version >= (0, 8),
         past=past,

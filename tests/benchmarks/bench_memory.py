@@ -31,6 +31,7 @@ from application.ports import EmbeddedFact, RetainedItem
 from domain.memory import ExtractedFact, RecallQuery, RetainItem, UnreadQuery, Window
 from domain.mental_model.record import Citation
 from domain.scope import Scope
+from tests.support.memories import documents_of
 
 FACTS = 20_000
 DIMENSIONS = 256
@@ -75,7 +76,7 @@ class Language:
 
 def rows() -> list[Row]:
     """Loads a bank, adds requests of 10 facts with an extractor that takes no time, and recalls."""
-    with _fresh_database() as conninfo, Database(conninfo) as database:
+    with fresh_database() as conninfo, Database(conninfo) as database:
         store = PostgresMemoryStore(database, RandomIdentities(), embedding_model=MODEL, dimensions=lambda: DIMENSIONS)
         language = Language()
         loading = _facts_per_second(store, database, language, requests=FACTS // 200, facts=200)
@@ -186,7 +187,7 @@ def _facts_per_second(
 
 def _write(store: PostgresMemoryStore, database: Database, retained: RetainedItem) -> None:
     with database.begin() as tx:
-        store.write(BANK, [retained], datetime.now(UTC), tx)
+        store.write(BANK, documents_of(retained), datetime.now(UTC), tx)
 
 
 def _document(language: Language, number: int, facts: int) -> RetainedItem:
@@ -195,12 +196,12 @@ def _document(language: Language, number: int, facts: int) -> RetainedItem:
     text = "\n".join(sentence for sentence, _ in sentences)
     item = RetainItem(content=text, document_id=document_id, tags=(f"t{number % 20}", "all"))
     return RetainedItem(
-        item, document_id, text, [EmbeddedFact(ExtractedFact(text=said), vector) for said, vector in sentences]
+        item, document_id, [EmbeddedFact(ExtractedFact(text=said), vector) for said, vector in sentences]
     )
 
 
 @contextmanager
-def _fresh_database() -> Iterator[str]:
+def fresh_database() -> Iterator[str]:
     name = f"bench_{os.getpid()}"
     with _server() as server:
         with psycopg.connect(server, autocommit=True) as connection:

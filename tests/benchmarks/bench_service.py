@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from tests.support.scripted_llm import ScriptedLlm
 
 MODELS = 1000
 FACTS = 20_000
+CLIENTS = 16
 WORDS = [
     "anchor",
     "barge",
@@ -156,10 +158,32 @@ def _offline_rows() -> list[Row]:
             figure = p50_ms(action)
             found.append((name, figure, "ms"))
             found.append((f"{name} / baseline", figure / live, "ratio"))
+        found.append((f"recall at 20,000 facts, {CLIENTS} clients", _recalls_a_second(server, query), "requests/s"))
         found.append(("memory, after all of this", server.memory_mb(), "MB"))
         server.stop()
         found.extend(_rebuild_rows(data_dir))
     return found
+
+
+def _recalls_a_second(server: Server, query: Any, seconds: float = 5.0) -> float:
+    """Of clients that each ask again as soon as they are answered."""
+    end = time.perf_counter() + seconds
+
+    def ask() -> int:
+        connection, answered = http.client.HTTPConnection("127.0.0.1", server.connection.port, timeout=300), 0
+        while time.perf_counter() < end:
+            body = json.dumps(query)
+            path = "/v1/default/banks/bench/memories/recall"
+            connection.request("POST", path, body, {"Content-Type": "application/json"})
+            reply = connection.getresponse()
+            reply.read()
+            assert reply.status == 200
+            answered += 1
+        connection.close()
+        return answered
+
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        return sum(clients.map(lambda _: ask(), range(CLIENTS))) / seconds
 
 
 def _fill(server: Server) -> None:
@@ -188,8 +212,9 @@ def _refresh(server: Server, model: str) -> None:
 
 
 def _rebuild_rows(data_dir: Path) -> list[Row]:
-    from adapters.app import build, opened
+    from adapters.app import build
     from adapters.database_server import database_server
+    from adapters.service import opened
     from adapters.settings import Settings
 
     settings = Settings(data_dir=data_dir)

@@ -30,6 +30,7 @@ from adapters.embeddings.static import StaticEmbedder
 from adapters.offline.documents import extract_document
 from adapters.offline.entities import Names
 from adapters.offline.facts import OfflineFactExtractor
+from application.ports import RetainSteering
 from application.relevance import THRESHOLD, page_of
 from domain.document import parse
 from domain.memory import ExtractedFact, Fact, RetainItem
@@ -156,7 +157,9 @@ def _sentences(data: Mapping[str, Any]) -> dict[str, list[ExtractedFact]]:
     """What the offline engine reads out of each turn."""
     extractor = OfflineFactExtractor()
     return {
-        turn["dia_id"]: list(extractor.extract(RetainItem(content=_as_spoken(turn)), mission=None, now=NOW).facts)
+        turn["dia_id"]: list(
+            extractor.extract(RetainItem(content=_as_spoken(turn)), steering=RetainSteering(), now=NOW).facts
+        )
         for turn in _turns(data)
     }
 

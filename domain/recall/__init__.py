@@ -1,0 +1,1 @@
+"""The rules of recall: how what several arms found becomes one order, and what of it is answered."""
