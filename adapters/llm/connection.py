@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from adapters.llm.failures import explain, one_line, unusable, without
 from adapters.llm.storable_text import storable_payload
-from application.current_operation import current_operation
+from application.current_operation import current_deadline
 from application.deadline import Deadline
 from domain.storable import storable
 
@@ -70,7 +70,7 @@ class Connection:
         import httpx2
         import openai
 
-        deadline = _deadline()
+        deadline = current_deadline()
         timeout = self._within(deadline)
         client = self.open()
         end = time.monotonic() + timeout
@@ -141,11 +141,6 @@ class Connection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _deadline() -> Deadline | None:
-    current = current_operation()
-    return current.deadline if current else None
 
 
 def _timeouts(seconds: float) -> Timeout:

@@ -4,10 +4,8 @@ reply"). What is no operation is refused by itself, with a reason; the others ar
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -15,21 +13,16 @@ from pydantic import TypeAdapter, ValidationError
 
 from adapters.llm.aliases import Aliases
 from adapters.llm.edit_tool import EDIT, FACTS, FIELDS, operation_types
+from adapters.llm.listed_entries import ListedEntries, excerpt
 from adapters.llm.numbered_document import NumberedDocument
-from adapters.llm.replies import ChatReply, json_in
-from adapters.llm.storable_text import storable_json
+from adapters.llm.replies import ChatReply
 from domain.document import Operation
 from domain.editing import ProposedEdit, RefusedEdit
-
-EXCERPT = 600
-"""Characters of a refused entry that are kept (the system of reference, limits)."""
 
 _OPERATION: TypeAdapter[Operation] = TypeAdapter(Operation)
 _FIELDS_OF = {str(each.model_fields["op"].default): each.model_fields.keys() for each in operation_types()}
 _TEXTS = {"text", "blocks", "heading", "new_heading"}
-_OPENING = re.compile(r'\{\s*"|\[\s*\{')
-_LIST_OPENING = re.compile(r'\{\s*"operations"|\[\s*\{\s*"op"')
-_MOST_OPENINGS = 500
+_OPERATIONS = ListedEntries(EDIT, "operations", _FIELDS_OF.keys(), "the document itself")
 
 Entry = ProposedEdit | RefusedEdit
 
@@ -40,91 +33,11 @@ def edits_in(reply: ChatReply, document: NumberedDocument, aliases: Aliases) -> 
     texts = [use.arguments for use in reply.tool_uses] or [reply.content]
     for text in texts:
         try:
-            entries = _entries(text)
+            entries = _OPERATIONS.of(text)
         except ValueError as unreadable:
             yield _refused(text, f"operations: {unreadable}")
         else:
             yield from (_edit(entry, document, aliases) for entry in entries)
-
-
-def _entries(text: str) -> list[Any]:
-    """The list in a text. Raises ValueError, with what the text is instead."""
-    if not text.strip():
-        return []
-    value = _json(text)
-    if isinstance(value, dict) and isinstance(value.get("arguments"), dict) and value.get("name") == EDIT:
-        value = value["arguments"]
-    if value is None or value == {}:
-        return []
-    if isinstance(value, dict) and "operations" in value:
-        value = value["operations"]
-        if isinstance(value, str):
-            value = _json(value) if value.strip() else None
-        if value is None:
-            return []
-    if isinstance(value, dict) and "op" in value:
-        return [value]
-    if not isinstance(value, list):
-        raise ValueError("the reply has no list of operations")
-    return value
-
-
-def _json(text: str) -> Any:
-    """The JSON of a whole text, in a fence or not, or the first in prose that holds operations. Raises ValueError."""
-    stripped = text.strip()
-    if stripped == "null":
-        return None
-    for read in (json_in, _decoded_twice, _first_with_operations):
-        if (value := read(stripped)) is not None:
-            return value
-    if _OPENING.match(stripped):
-        raise ValueError("the JSON cannot be read, or holds no operations")
-    raise ValueError(f"the reply is text and no call of `{EDIT}`; write operations, never the document itself")
-
-
-def _decoded_twice(text: str) -> Any:
-    if not text.startswith('"'):
-        return None
-    try:
-        return json_in(json.loads(text, strict=False))
-    except (ValueError, RecursionError):
-        return None
-
-
-def _first_with_operations(text: str) -> Any:
-    """The first JSON in prose that holds operations, or all single ones when there is no list of them.
-
-    No other JSON, and no empty list: a document has `[ ]` in its tasks and any JSON in its examples. Raises ValueError
-    for a list that is broken: what can be read of it is not what was meant.
-    """
-    decoder = json.JSONDecoder(strict=False)
-    single: list[Any] = []
-    end = 0
-    for opening in islice(_OPENING.finditer(text), _MOST_OPENINGS):
-        if opening.start() < end:
-            continue
-        try:
-            value, end = decoder.raw_decode(text, opening.start())
-        except (ValueError, RecursionError) as error:
-            if _LIST_OPENING.match(text, opening.start()):
-                raise ValueError(f"the JSON cannot be read ({error})") from error
-            continue
-        if _lists_operations(value):
-            return storable_json(value)
-        if isinstance(value, dict) and "op" in value:
-            single.append(storable_json(value))
-    return single if any(map(_is_known, single)) else None
-
-
-def _lists_operations(value: Any) -> bool:
-    if isinstance(value, dict):
-        return isinstance(value.get("operations"), list)
-    return isinstance(value, list) and any(map(_is_known, value))
-
-
-def _is_known(value: Any) -> bool:
-    """Whether it is meant as one of the operations, and not just any object with an `op`."""
-    return isinstance(value, dict) and isinstance(value.get("op"), str) and value["op"] in _FIELDS_OF
 
 
 def _edit(entry: Any, document: NumberedDocument, aliases: Aliases) -> Entry:
@@ -193,5 +106,4 @@ def _reason(error: ValidationError) -> str:
 
 
 def _refused(entry: Any, reason: str) -> RefusedEdit:
-    raw = entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False)
-    return RefusedEdit(raw if len(raw) <= EXCERPT else raw[: EXCERPT - 1] + "…", reason)
+    return RefusedEdit(excerpt(entry), reason)

@@ -10,9 +10,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adapters.llm.aliases import Aliases
+from adapters.llm.corrections import asked_again
 from adapters.llm.edit_tool import EDIT, signatures
 from adapters.llm.fact_times import moment, occurred
 from adapters.llm.numbered_document import NumberedDocument
+from adapters.llm.quoted_data import delimited, single_line
+from adapters.llm.reflect_prompts import directive_rules
 from domain.editing import Correction, EditRequest, Grounds, NewFact, Task
 
 NEARLY_FULL = 0.8
@@ -79,12 +82,12 @@ def editing_messages(request: EditRequest, document: NumberedDocument, aliases: 
             f"Document: {request.name}\nStanding question: {request.source_query}\nToday: {request.asked_at:%Y-%m-%d}\n"
             f"{_length(request)}",
             *_parts(request),
-            _delimited("document", document.text or "(empty)"),
+            delimited("document", document.text or "(empty)"),
             *_facts(request, aliases),
         ]
     )
     messages = [
-        {"role": "system", "content": f"{_RULES[request.task]}\n\n{_HOW}"},
+        {"role": "system", "content": "\n\n".join([_RULES[request.task], _HOW, *directive_rules(request.persona)])},
         {"role": "user", "content": user},
     ]
     return messages + (_corrected(request.correction) if request.correction else [])
@@ -127,10 +130,10 @@ def _parts(request: EditRequest) -> list[str]:
 
 def _facts(request: EditRequest, aliases: Aliases) -> list[str]:
     new = [_fact_line(each, aliases) for each in request.facts]
-    gone = [f"r{number}: {_one_line(each.text)}" for number, each in enumerate(request.retracted, start=1)]
+    gone = [f"r{number}: {single_line(each.text)}" for number, each in enumerate(request.retracted, start=1)]
     tag = {"edit": "new_facts", "retraction": "facts_that_still_stand", "compaction": "new_facts"}[request.task]
     lists = [("retracted_facts", gone), (tag, new)]
-    return [_delimited(name, "\n".join(lines)) for name, lines in lists if lines]
+    return [delimited(name, "\n".join(lines)) for name, lines in lists if lines]
 
 
 def _fact_line(new: NewFact, aliases: Aliases) -> str:
@@ -138,30 +141,14 @@ def _fact_line(new: NewFact, aliases: Aliases) -> str:
     about = [str(fact.fact_type)]
     about += [f"occurred {when}"] if (when := occurred(fact)) else []
     about += [f"mentioned {when}"] if (when := moment(fact.mentioned_at)) else []
-    about += [f"context: {_one_line(fact.context)}"] if fact.context else []
-    was = f" (was: {_one_line(new.was)})" if new.was else ""
-    return f"{aliases.name(fact.id)} ({'; '.join(about)}): {_one_line(fact.text)}{was}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _delimited(name: str, text: str) -> str:
-    """The text between tags that do not occur in it, so that nothing in it can end it."""
-    tag, number = name, 1
-    while f"{tag}>" in text.lower():
-        number += 1
-        tag = f"{name}_{number}"
-    return f"<{tag}>\n{text}\n</{tag}>"
+    about += [f"context: {single_line(fact.context)}"] if fact.context else []
+    was = f" (was: {single_line(new.was)})" if new.was else ""
+    return f"{aliases.name(fact.id)} ({'; '.join(about)}): {single_line(fact.text)}{was}"
 
 
 def _corrected(correction: Correction) -> list[dict[str, Any]]:
-    """The reply that was not taken, and what was wrong with it. As text: the call it may have come in is gone."""
-    listed = "\n".join(f"- {_one_line(problem)}" for problem in correction.problems)
-    told = (
-        f"This was not accepted as it is, and nothing of it has been done:\n{listed}\n"
+    again = (
         f"Call `{EDIT}` again with the whole list of operations, those that were right included. Copy ids exactly from "
         "the document above."
     )
-    return [{"role": "assistant", "content": correction.reply.strip() or "[]"}, {"role": "user", "content": told}]
+    return asked_again(correction.reply, correction.problems, again)

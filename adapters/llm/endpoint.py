@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -36,13 +36,19 @@ Tool = Mapping[str, Any]
 Typed = TypeVar("Typed", bound=BaseModel)
 
 
+class Observe(Protocol):
+    """Is told of each request that was made: what for, of which model, how long it took and whether it failed."""
+
+    def __call__(self, purpose: str, model: str, seconds: float, *, failed: bool) -> None: ...
+
+
 class Endpoint:
     """Shared by all minds of a process; safe to use from several threads. Close it at the end.
 
     `base_url` None is OpenAI's own. `timeout_seconds` is for one whole answer. `max_completion_tokens` caps an answer,
     thoughts included; None leaves that to the endpoint. `temperature` None is not sent. Either of them, when the
     endpoint refuses it, is left out from then on. With `kept`, an operation that asks the same again in another attempt
-    gets the reply that it has paid for. `now` tells the time in UTC.
+    gets the reply that it has paid for. `now` tells the time in UTC; `observe` is told of each request.
     """
 
     def __init__(
@@ -56,8 +62,10 @@ class Endpoint:
         temperature: float | None = 0.0,
         kept: KeptReplies | None = None,
         now: Callable[[], datetime] = utc_now,
+        observe: Observe | None = None,
     ) -> None:
         self.model = model
+        self._observe = observe
         self._connection = Connection(
             base_url=base_url or OPENAI, api_key=api_key, model=model, timeout_seconds=timeout_seconds, now=now
         )
@@ -130,7 +138,7 @@ class Endpoint:
             payload = asked.replayed(purpose, self.model, paid)
             if payload is None:
                 payload = self._sent_as_taken(whole, purpose, paid)
-                asked.keep(payload)
+                asked.keep(payload, paid[-1])
             return read_reply(payload, self.target, self._connection.now())
         except MindFailed as failure:
             failure.calls = tuple(paid)
@@ -153,10 +161,15 @@ class Endpoint:
         started = time.perf_counter()
         try:
             payload = self._connection.request(
-                lambda client: client.chat.completions.with_streaming_response.create(**request)
+                # as a body of its own: the library takes longer to look through messages and tools than to send them
+                lambda client: client.chat.completions.with_streaming_response.create(
+                    model=self.model, messages=(), extra_body=request
+                )
             )
         finally:
             seconds = time.perf_counter() - started
+            if self._observe is not None:
+                self._observe(purpose, self.model, seconds, failed=not payload or bool(payload.get("error")))
             paid.append(counted(payload, purpose=purpose, model=self.model, seconds=seconds))
         return payload
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _TRANSIENT_STATUS = {408, 409, 425, 429}
 _QUOTA_STATUS = {402, 403}
 """How some endpoints say that a quota is used up; only with a time at which it is reset does it mean that."""
+_STATUS_ON_REQUEST = {500, 502, 504}
+"""Errors that a single request may cause, unlike those of an endpoint that takes no more for now."""
 _QUOTED = 300
 _SHORTEST_SECRET = 6
 """Shorter keys are placeholders such as "none"; hiding them would blot out ordinary words."""
@@ -37,6 +39,10 @@ class UnusableReply(MindFailed):
         super().__init__(message, reason="unexpected_error", transient=False, raw=raw)
 
 
+class CutOff(UnusableReply):
+    """The answer reached the number of tokens allowed before its end."""
+
+
 def explain(error: Exception, target: str, *, timeout_seconds: float, secret: str, now: datetime) -> MindFailed:
     """MindFailed for an error of the HTTP client. `target` names model and endpoint; `secret` is never quoted."""
     import httpx2
@@ -45,9 +51,10 @@ def explain(error: Exception, target: str, *, timeout_seconds: float, secret: st
     if isinstance(error, openai.APIStatusError):
         return _of_response(error, target, secret, now)
     if isinstance(error, (openai.APITimeoutError, httpx2.TimeoutException, TimeoutError)):
-        return unusable(f"{target} gave no complete answer within {timeout_seconds:g} s", transient=True)
+        late = f"{target} gave no complete answer within {timeout_seconds:g} s"
+        return unusable(late, transient=True, on_request=True)
     if isinstance(error, httpx2.RemoteProtocolError):
-        return unusable(f"{target} closed the connection in the middle of its answer", transient=True)
+        return unusable(f"{target} closed the connection in the middle of its answer", transient=True, on_request=True)
     cause = one_line(str(error.__cause__ or error), secret)
     return unusable(f"{target} cannot be reached ({cause}); check that it runs and its base URL", transient=True)
 
@@ -67,7 +74,12 @@ def of_status(status: int, said: str, target: str, *, now: datetime, back_at: da
     else:
         text = f"{target} refused the request ({status}): {said}"
     transient = status in _TRANSIENT_STATUS or status >= 500 or wait is not None
-    return unusable(text, transient=transient, resume_at=back_at if wait and wait >= SOON else None)
+    return unusable(
+        text,
+        transient=transient,
+        resume_at=back_at if wait and wait >= SOON else None,
+        on_request=status in _STATUS_ON_REQUEST and wait is None,
+    )
 
 
 def _until(wait: timedelta | None, now: datetime) -> str:
@@ -93,9 +105,10 @@ def unusable(
     transient: bool = False,
     raw: str = "",
     resume_at: datetime | None = None,
+    on_request: bool = False,
 ) -> MindFailed:
     """The call failed or its answer, `raw`, cannot be used."""
-    return MindFailed(message, reason=reason, transient=transient, raw=raw, resume_at=resume_at)
+    return MindFailed(message, reason=reason, transient=transient, raw=raw, resume_at=resume_at, on_request=on_request)
 
 
 def one_line(text: str, secret: str = "", limit: int = _QUOTED) -> str:

@@ -11,15 +11,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from adapters.llm.replies import counted
-from application.current_operation import current_operation
+from application.current_operation import CurrentOperation, current_operation
 from application.ports import KeptReplies
-from domain.usage import ModelCall
-
-KEPT = " (kept)"
-"""Ends the purpose of a call that is free, because an event before tells already what it cost."""
+from domain.usage import KEPT, ModelCall
 
 
 @dataclass(frozen=True)
@@ -27,27 +23,30 @@ class Asked:
     """One request of the current operation; without one, or without a place to keep replies, nothing is kept."""
 
     kept: KeptReplies | None = None
-    operation_id: UUID | None = None
+    current: CurrentOperation | None = None
     key: str = ""
 
     def replayed(self, purpose: str, model: str, paid: list[ModelCall]) -> dict[str, Any] | None:
         """The reply that was kept, None when there is none. Its call is appended to `paid`: with its tokens when no
         event tells of them yet, because the attempt that paid was cut off. Raises MindFailed."""
-        if self.kept is None or self.operation_id is None:
+        if self.kept is None or self.current is None:
             return None
-        found = self.kept.reply(self.operation_id, self.key)
+        found = self.kept.reply(self.current.bank_id, self.current.operation_id, self.key)
         if found is None:
             return None
         if found.counted:
             paid.append(ModelCall(purpose=purpose + KEPT, model=model))
         else:
             paid.append(counted(found.payload, purpose=purpose, model=model, seconds=0.0))
+            self.current.uses(self.key, paid[-1])
         return dict(found.payload)
 
-    def keep(self, payload: Mapping[str, Any]) -> None:
-        """A failure that came in place of a reply is not kept: the same may work later."""
-        if self.kept is not None and self.operation_id is not None and not payload.get("error"):
-            self.kept.keep(self.operation_id, self.key, payload)
+    def keep(self, payload: Mapping[str, Any], call: ModelCall) -> None:
+        """Keeps a reply with what it cost. A failure that came in place of one is not kept: the same may work later."""
+        if self.kept is None or self.current is None or payload.get("error"):
+            return
+        if self.kept.keep(self.current.bank_id, self.current.operation_id, self.key, payload, call):
+            self.current.uses(self.key, call)
 
 
 class PaidOnce:
@@ -60,4 +59,4 @@ class PaidOnce:
         if self._kept is None or current is None:
             return Asked()
         digest = hashlib.sha256(json.dumps(request, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
-        return Asked(self._kept, current.operation_id, f"{digest}-{current.times_asked(digest)}")
+        return Asked(self._kept, current, f"{digest}-{current.times_asked(digest)}")

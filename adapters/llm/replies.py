@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from adapters.llm.failures import UnusableReply, of_error_body, one_line
+from adapters.llm.failures import CutOff, UnusableReply, of_error_body, one_line
 from adapters.llm.storable_text import storable_json
 from domain.storable import storable
 from domain.usage import ModelCall
@@ -102,7 +102,7 @@ def _require_complete(finish: object, refusal: object, reply: ChatReply, written
     if finish == "content_filter":
         raise UnusableReply(f"{target} refused to answer: its provider filtered the content", raw=reply.raw)
     if finish == "length":
-        raise UnusableReply(
+        raise CutOff(
             f"the answer of {target} was truncated at {written} tokens and is not used; allow more completion tokens, "
             "or ask for a shorter document",
             raw=reply.raw,

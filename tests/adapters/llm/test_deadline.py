@@ -14,7 +14,7 @@ from adapters.llm.endpoint import Endpoint
 from adapters.llm.facts import LlmFactExtractor
 from application.current_operation import working_on
 from application.deadline import Deadline, DeadlinePassed
-from application.ports import MindFailed
+from application.ports import MindFailed, RetainSteering
 from domain.memory import RetainItem
 from domain.usage import ModelCall
 from tests.support.scripted_llm import Reply, ScriptedLlm, hang, text, trickle, unauthorized
@@ -106,7 +106,7 @@ def test_parts_that_are_read_at_once_all_know_the_deadline(llm: ScriptedLlm, end
 
     with working_on(OPERATION, deadline=Deadline(0)), pytest.raises(DeadlinePassed):
         LlmFactExtractor(endpoint).extract(
-            RetainItem(content=content), mission=None, now=datetime(2026, 1, 1, tzinfo=UTC)
+            RetainItem(content=content), steering=RetainSteering(), now=datetime(2026, 1, 1, tzinfo=UTC)
         )
 
     assert llm.requests == []

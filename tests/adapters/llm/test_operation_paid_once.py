@@ -9,7 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from adapters.app import Minds, Service, build, opened
+from adapters.app import build
+from adapters.engines import Minds
 from adapters.llm.editor import LlmDocumentEditor
 from adapters.llm.endpoint import Endpoint
 from adapters.llm.facts import LlmFactExtractor
@@ -17,6 +18,7 @@ from adapters.llm.reflect import LlmReflectPolicy
 from adapters.llm.structured import LlmStructuredExtractor
 from adapters.postgres.database import Database
 from adapters.postgres.kept_replies import PostgresKeptReplies
+from adapters.service import Service, opened
 from adapters.settings import Settings
 from application.command_handler import mental_model_stream, operation_stream
 from domain.memory import RetainItem
@@ -37,11 +39,11 @@ class DyingReplies(PostgresKeptReplies):
 
     asked = 0
 
-    def reply(self, operation_id: UUID, key: str) -> Any:
+    def reply(self, bank_id: str, operation_id: UUID, key: str) -> Any:
         self.asked += 1
         if self.asked == 3:
             raise WorkerDied
-        return super().reply(operation_id, key)
+        return super().reply(bank_id, operation_id, key)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from adapters.llm.structured import LlmStructuredExtractor
 from adapters.postgres.database import Database
 from adapters.postgres.kept_replies import PostgresKeptReplies
 from application.current_operation import working_on
-from application.ports import MindFailed
+from application.ports import MindFailed, RetainSteering
 from domain.memory import RetainItem
 from domain.usage import ModelCall
 from tests.adapters.llm.edit_requests import edit_request
@@ -143,7 +143,7 @@ def test_a_reply_whose_cost_is_on_record_is_replayed_for_nothing(
         with pytest.raises(MindFailed):
             chat(endpoint, "two")
     with shared_database.begin() as tx:
-        kept.count(operation_id, tx)
+        kept.count("", operation_id, kept.uncounted("", operation_id), tx)
     paid: list[ModelCall] = []
 
     with working_on(operation_id):
@@ -212,7 +212,11 @@ def test_what_is_no_reply_is_not_kept(llm: ScriptedLlm, endpoint: Endpoint, oper
 
 
 def test_a_reply_that_cannot_be_used_is_replayed_until_it_is_dropped(
-    llm: ScriptedLlm, endpoint: Endpoint, kept: PostgresKeptReplies, operation_id: UUID
+    llm: ScriptedLlm,
+    endpoint: Endpoint,
+    kept: PostgresKeptReplies,
+    shared_database: Database,
+    operation_id: UUID,
 ) -> None:
     llm.script(truncated("Half of this", usage=USAGE), text("All of this"))
     for _ in range(2):
@@ -221,7 +225,9 @@ def test_a_reply_that_cannot_be_used_is_replayed_until_it_is_dropped(
         assert [call.output_tokens for call in failed.value.calls] == [20]
     assert len(llm.requests) == 1
 
-    kept.drop(operation_id)
+    with shared_database.begin() as tx:
+        kept.count("", operation_id, kept.uncounted("", operation_id), tx)
+        kept.drop("", operation_id, tx)
 
     with working_on(operation_id):
         assert chat(endpoint) == "All of this"
@@ -288,13 +294,13 @@ def test_parts_of_a_text_read_at_once_are_replayed_each(
     item = RetainItem(content="\n\n".join(f"Paragraph {number}. " + "word " * 500 for number in range(4)))
     now = datetime(2026, 3, 1, tzinfo=UTC)
     with working_on(operation_id), pytest.raises(MindFailed):
-        LlmFactExtractor(endpoint).extract(item, mission=None, now=now)
+        LlmFactExtractor(endpoint).extract(item, steering=RetainSteering(), now=now)
     answered = len({request.text for request in llm.requests if "part 3 of" not in request.text})
     asked = len(llm.requests)
     failing_part.clear()
 
     with working_on(operation_id):
-        read = LlmFactExtractor(rescuer).extract(item, mission=None, now=now)
+        read = LlmFactExtractor(rescuer).extract(item, steering=RetainSteering(), now=now)
 
     assert answered >= 1
     assert len(llm.requests) - asked == 4 - answered

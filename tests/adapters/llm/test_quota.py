@@ -14,7 +14,7 @@ from adapters.embeddings.openai_compatible import OpenAICompatibleEmbedder
 from adapters.llm.endpoint import Endpoint
 from adapters.llm.facts import LlmFactExtractor
 from adapters.llm.quota import come_back_at
-from application.ports import MindFailed
+from application.ports import MindFailed, RetainSteering
 from domain.memory import RetainItem
 from tests.support.scripted_llm import Reply, ScriptedLlm, body, failing, text, too_many_requests
 
@@ -160,7 +160,7 @@ def test_a_typed_call_and_the_reading_of_facts_keep_the_time(llm: ScriptedLlm, e
 
     for content in ("short", "\n\n".join("word " * 500 for _ in range(3))):
         with pytest.raises(MindFailed) as failed:
-            LlmFactExtractor(endpoint).extract(RetainItem(content=content), mission=None, now=NOW)
+            LlmFactExtractor(endpoint).extract(RetainItem(content=content), steering=RetainSteering(), now=NOW)
         assert failed.value.resume_at == NOW + timedelta(minutes=90)
 
 

@@ -62,7 +62,7 @@ def test_the_first_step_must_be_a_search(llm: ScriptedLlm, endpoint: Endpoint) -
 def test_later_the_model_chooses_between_search_and_document(llm: ScriptedLlm, endpoint: Endpoint) -> None:
     llm.script(tool_call("recall", {"reason": "more", "query": "paint"}))
 
-    thought = step(endpoint, [*SEARCHED, found(fact(9), query="age")])
+    thought = step(endpoint, [*SEARCHED, found(fact(9), query="age").model_copy(update={"turn": 2})])
 
     assert thought.step == ToolCall(tool="recall", query="paint", reason="more")
     assert [call.purpose for call in thought.calls] == ["reflect_3"]

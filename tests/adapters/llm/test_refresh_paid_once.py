@@ -17,7 +17,7 @@ from adapters.postgres.retain_inbox import PostgresRetainInbox
 from application.current_operation import working_on
 from application.delta import DeltaRefresh
 from application.ports import Embeddings
-from application.reflect import Reflector
+from application.reflection import Reflector
 from application.refresh import RefreshExecutor
 from domain.mental_model.state import MentalModel
 from domain.mental_model.trigger import Trigger
@@ -40,11 +40,11 @@ class DyingReplies(PostgresKeptReplies):
 
     asked = 0
 
-    def reply(self, operation_id: UUID, key: str) -> Any:
+    def reply(self, bank_id: str, operation_id: UUID, key: str) -> Any:
         self.asked += 1
         if self.asked == 3:
             raise WorkerDied
-        return super().reply(operation_id, key)
+        return super().reply(bank_id, operation_id, key)
 
 
 class OneVector:

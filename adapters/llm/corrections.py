@@ -1,0 +1,15 @@
+"""A reply that was not taken, shown to the model that gave it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from adapters.llm.quoted_data import single_line
+
+
+def asked_again(reply: str, problems: Iterable[str], again: str) -> list[dict[str, Any]]:
+    """The reply, all that was wrong with it, and what to do `again`. As text: the call it may have come in is gone."""
+    listed = "\n".join(f"- {single_line(problem)}" for problem in problems)
+    told = f"This was not accepted as it is, and nothing of it has been done:\n{listed}\n{again}"
+    return [{"role": "assistant", "content": reply.strip() or "[]"}, {"role": "user", "content": told}]

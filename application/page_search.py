@@ -1,0 +1,121 @@
+"""The search of pages (mental models), by meaning and by word; for reflections and for people.
+
+A page is visible where a memory with its tags would be. Its vector is made after it was written, never while it is:
+until then it is found by word. Rules: spec of the system of reference, REST, "Knowledge Base", search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from itertools import groupby
+from math import log
+
+from application.ports import Embedder, MindFailed
+from application.ports.pages import PageIndex, PageMatch, PageText
+from domain.memory import LEAST_SEMANTIC
+from domain.reflection import PageFound
+from domain.scope import Scope, admits
+from domain.terms import terms
+from domain.usage import ModelCall
+
+RANK_OFFSET = 60
+"""Of reciprocal rank fusion: one part in so many more than the rank."""
+EMBEDDED_CHARACTERS = 8_000
+"""Of a page, that its vector stands for."""
+AT_ONCE = 32
+"""Pages whose vectors are made in one go."""
+
+
+def is_visible(scope: Scope, tags: Collection[str]) -> bool:
+    """Whether a scope admits a page with these tags; types of facts say nothing about pages."""
+    return admits(scope.model_copy(update={"fact_types": None}), tags, "world")
+
+
+class PageSearch:
+    """Pages, over an index."""
+
+    def __init__(self, index: PageIndex) -> None:
+        self._index = index
+
+    def any_visible(self, bank_id: str, scope: Scope, excluded: Collection[str]) -> bool:
+        tags = self._index.tags(bank_id)
+        return any(page not in excluded and is_visible(scope, tags[page]) for page in tags)
+
+    def search(
+        self, bank_id: str, query: str, vector: Sequence[float], scope: Scope, excluded: Collection[str], limit: int
+    ) -> Sequence[PageFound]:
+        """Best first: `relevance` is 1 for a page that is first by meaning and by word. Pages without text are left
+        out. Without a vector (empty), only by word."""
+        matches = self._index.matches(bank_id, terms(query), vector)
+        seen = [
+            each
+            for each in matches
+            if not each.is_empty and each.mental_model_id not in excluded and is_visible(scope, each.tags)
+        ]
+        ranked = ranking(seen, by_meaning=bool(vector))[:limit]
+        pages = self._index.read(bank_id, [page for page, _ in ranked])
+        found = (pages[page].model_copy(update={"relevance": relevance}) for page, relevance in ranked if page in pages)
+        return [page for page in found if is_visible(scope, page.tags)]
+
+    def read(
+        self, bank_id: str, mental_model_ids: Sequence[str], scope: Scope, excluded: Collection[str]
+    ) -> Sequence[PageFound]:
+        wanted = [page for page in dict.fromkeys(mental_model_ids) if page not in excluded]
+        pages = self._index.read(bank_id, wanted)
+        return [pages[page] for page in wanted if page in pages and is_visible(scope, pages[page].tags)]
+
+
+def ranking(matches: Sequence[PageMatch], *, by_meaning: bool) -> list[tuple[str, float]]:
+    """Ids and relevance, best first. Both arms are fused by reciprocal rank; a term counts the more, the fewer pages
+    have it. A page that neither arm finds is left out."""
+    near = {each.mental_model_id: each.semantic or 0.0 for each in matches if (each.semantic or 0) >= LEAST_SEMANTIC}
+    having = {term: sum(term in each.terms for each in matches) for term in {t for each in matches for t in each.terms}}
+    weight = {term: log(1 + len(matches) / count) for term, count in having.items()}
+    said = {each.mental_model_id: sum(weight[term] for term in each.terms) for each in matches if each.terms}
+    arms = [said, near] if by_meaning else [said]
+    fused: dict[str, float] = {}
+    for scores in arms:
+        for rank, page in enumerate(sorted(scores, key=lambda page: (-scores[page], page)), start=1):
+            fused[page] = fused.get(page, 0.0) + (RANK_OFFSET + 1) / (RANK_OFFSET + rank) / len(arms)
+    return sorted(fused.items(), key=lambda each: (-each[1], each[0]))
+
+
+class PageVectors:
+    """Makes the vectors that are missing. `spent` is told what that cost a bank."""
+
+    def __init__(
+        self, index: PageIndex, embedder: Embedder, spent: Callable[[str, Sequence[ModelCall]], object] | None = None
+    ) -> None:
+        self._index = index
+        self._embedder = embedder
+        self._spent = spent
+
+    def catch_up(self, bank_id: str | None = None) -> int:
+        """Of one bank or of all; returns how many were made. Raises MindFailed when the embedder fails: what is missing
+        stays so, and is found by word."""
+        made = 0
+        while waiting := self._index.without_vector(bank_id, AT_ONCE):
+            for bank, pages in groupby(waiting, key=lambda page: page.bank_id):
+                self._make(bank, list(pages))
+            made += len(waiting)
+            if len(waiting) < AT_ONCE:
+                break
+        return made
+
+    def forget_gone(self) -> None:
+        """Of pages that are gone."""
+        self._index.forget_gone()
+
+    def _make(self, bank_id: str, pages: Sequence[PageText]) -> None:
+        try:
+            embedded = self._embedder.embed([f"{page.name}\n{page.text}"[:EMBEDDED_CHARACTERS] for page in pages])
+        except MindFailed as failed:
+            self._tell(bank_id, failed.calls)
+            raise
+        self._tell(bank_id, embedded.calls)
+        self._index.keep_vectors(list(zip(pages, embedded.vectors, strict=True)))
+
+    def _tell(self, bank_id: str, calls: Sequence[ModelCall]) -> None:
+        """Embeddings that are made here cost nothing: no event for those."""
+        if self._spent is not None and any(call.input_tokens or call.output_tokens for call in calls):
+            self._spent(bank_id, calls)
