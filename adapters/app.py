@@ -2,125 +2,49 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 
 from adapters.after_writes import AfterWrites
 from adapters.clock import RandomIdentities, SystemClock
-from adapters.jobs import JobQueue, JobWorker
-from adapters.postgres.database import Database
-from adapters.postgres.event_log import PostgresEventLog
-from adapters.postgres.kept_replies import PostgresKeptReplies
-from adapters.postgres.memory_store import PostgresMemoryStore
+from adapters.engines import Minds, make_embedder, make_minds, make_reranker
+from adapters.metrics import ProcessMetrics
+from adapters.offline.dates import first_period
 from adapters.postgres.read_models import ReadModels
-from adapters.postgres.reader import AsyncReader, Reader
-from adapters.postgres.retain_inbox import PostgresRetainInbox
-from adapters.postgres.vector_index import keep_vector_index
-from adapters.scheduling import BROKEN, ReadSchedules, SchedulerLoop, duties
+from adapters.scheduling import BROKEN, ReadSchedules
+from adapters.service import Service
 from adapters.settings import Settings
-from adapters.worker import Worker
+from adapters.stores import Stores
 from application.automation import Automation
 from application.background import BackgroundWork
+from application.bank_templates import BankTemplates
 from application.banks import Banks
 from application.command_handler import CommandHandler
+from application.consolidation import Consolidation
+from application.consolidation_requests import ConsolidationRequests, ConsolidationTrigger
+from application.curation import Curation
 from application.delta import DeltaRefresh
+from application.directives import Directives
 from application.document_versions import DocumentVersions
 from application.dry_run import DryRuns
+from application.extraction_preview import ExtractionPreviews
 from application.memories import Memories
 from application.mental_models import MentalModels
+from application.observation_drafts import ObservationDrafts
+from application.observations import Observations
 from application.operations import Operations
-from application.ports import (
-    Clock,
-    DocumentEditor,
-    Embedder,
-    FactExtractor,
-    Identities,
-    KeptReplies,
-    ReflectPolicy,
-    StructuredExtractor,
-    Transaction,
-)
-from application.reflect import Reflector
+from application.page_search import PageSearch, PageVectors
+from application.ports import Clock, Embedder, Identities
+from application.recall import Recalls
+from application.reflection import Amounts, Reflections, Reflector, Toolbox
 from application.refresh import RefreshExecutor
 from application.refresh_requests import RefreshRequests
 from application.relevance import RelevanceCheck
+from application.request_costs import RequestCosts
 from application.retries import RetryPolicy
 from application.scheduler import Scheduler
-from projections import documents, operations, usage
-
-logger = logging.getLogger(__name__)
-
-REPLIES_KEPT = timedelta(days=3)
-"""How long replies of models are kept for operations that never ended; a quota is waited for at most a day."""
-CONNECTIONS_OF_COMMANDS = 16
-"""Connections for commands, beside one for each operation that runs at the same time."""
-
-
-@dataclass(frozen=True)
-class Minds:
-    """The decisions that an engine makes; the same ports for a language model and for the offline engine."""
-
-    extractor: FactExtractor
-    policy: ReflectPolicy
-    editor: DocumentEditor
-    structured: StructuredExtractor | None = None
-    close: Callable[[], None] = lambda: None
-    """Frees the connections of the engine."""
-
-
-@dataclass(frozen=True)
-class Service:
-    """All use cases and readers over one database. Made by `build`, opened by `opened`."""
-
-    settings: Settings
-    conninfo: str
-    clock: Clock
-    database: Database
-    reader: Reader
-    log: PostgresEventLog
-    read_models: ReadModels
-    memory: PostgresMemoryStore
-    embedder: Embedder
-    minds: Minds
-    mental_models: MentalModels
-    document_versions: DocumentVersions
-    dry_runs: DryRuns
-    banks: Banks
-    memories: Memories
-    background: BackgroundWork
-    refresh_requests: RefreshRequests
-    scheduler: Scheduler
-    after_writes: AfterWrites
-    kept_replies: PostgresKeptReplies
-    operations: Operations
-
-    def async_reader(self) -> AsyncReader:
-        """A reader for an event loop; open it there."""
-        return AsyncReader(self.conninfo)
-
-    def keep_vector_index(self) -> None:
-        """Builds the vector index beside the running service, now or when a bank has grown enough to need it."""
-        keep_vector_index(self.conninfo, lambda: self.embedder.dimensions)
-
-    def worker(self) -> Worker:
-        """Runs jobs and, in one process of all at a time, the duties of time."""
-        on_time = duties(
-            now=self.clock.now,
-            tick=self.scheduler.tick,
-            reconcile=self.scheduler.reconcile,
-            refresh_tick_seconds=self.settings.refresh_tick_seconds,
-            prune=self._prune,
-        )
-        jobs = JobWorker(self.conninfo, self.background.run, concurrency=self.settings.worker_concurrency)
-        return Worker(jobs, SchedulerLoop(self.conninfo, on_time))
-
-    def _prune(self) -> None:
-        now = self.clock.now()
-        self.operations.prune(now, self.settings.operation_retention_days)
-        self.kept_replies.drop_before(now - REPLIES_KEPT)
+from domain.bank_config import ReflectOptions
+from domain.event import Context
+from domain.persona import Persona, persona_of
 
 
 def build(
@@ -133,167 +57,265 @@ def build(
     embedder: Embedder | None = None,
 ) -> Service:
     """Joins the parts over a database that is reachable and migrated; overrides replace single parts."""
-    clock = clock or SystemClock()
-    identities = identities or RandomIdentities()
-    embedder = embedder or make_embedder(settings)
-    database = Database(conninfo, max_size=settings.worker_concurrency + CONNECTIONS_OF_COMMANDS)
-    database.open()
-    kept = PostgresKeptReplies(database)
-    minds = minds or make_minds(settings, kept, clock)
-    log = PostgresEventLog(database, JobQueue().queue_jobs)
-    reader = Reader(database)
-    memory = PostgresMemoryStore(
-        database, identities, embedding_model=embedder.model, dimensions=lambda: embedder.dimensions
-    )
-    inbox = PostgresRetainInbox(database)
-    handler = CommandHandler(log, database)
-    banks = Banks(handler, log, memory, inbox, lambda bank_id, tx: reader.ask(documents.ids(bank_id), tx))
-
-    def in_flight(bank_id: str, model: str, tx: Transaction | None = None) -> list[operations.InFlight]:
-        return reader.ask(operations.in_flight(bank_id, model), tx)
-
-    requests = RefreshRequests(
-        handler,
-        log,
-        identities,
-        in_flight,
-        timedelta(seconds=settings.resume_after_seconds) if settings.resume_after_seconds else None,
-    )
-    scheduler = Scheduler(
-        requests,
-        log,
-        memory,
-        ReadSchedules(reader),
-        clock,
-        min_interval_seconds=settings.min_refresh_interval_seconds,
-        broken=BROKEN,
-    )
-    after_writes = AfterWrites(scheduler.after_write)
-    memories = Memories(
-        handler,
-        memory,
-        inbox,
-        embedder,
-        minds.extractor,
-        identities,
-        lambda bank_id: banks.missions(bank_id).retain,
-        after_writes.written,
-    )
-    relevance = RelevanceCheck(memory, embedder) if settings.relevance_check else None
-    executor = RefreshExecutor(
-        memory,
-        Reflector(memory, embedder, minds.policy),
-        DeltaRefresh(memory, inbox, minds.editor, relevance),
-        minds.policy,
-        minds.structured,
-        clock,
-    )
-    mental_models = MentalModels(handler, log, identities)
-    retries = RetryPolicy(settings.worker_max_retries, timedelta(seconds=settings.worker_retry_seconds))
-    automation = Automation(
-        tokens_of_day=lambda bank_id, day: reader.ask(usage.tokens_of_day(bank_id, day)),
-        in_flight=in_flight,
-        min_interval_seconds=settings.min_refresh_interval_seconds,
-        tokens_a_day=settings.tokens_per_bank_per_day,
-    )
-    background = BackgroundWork(
-        handler,
-        log,
-        executor,
-        minds.policy,
-        memories,
-        inbox,
-        clock,
-        retries,
-        automation,
-        kept,
-        settings.refresh_wall_seconds,
-        after_writes.written,
-    )
-    return Service(
-        settings=settings,
-        conninfo=conninfo,
-        clock=clock,
-        database=database,
-        reader=reader,
-        log=log,
-        read_models=ReadModels(database, log),
-        memory=memory,
-        embedder=embedder,
-        minds=minds,
-        mental_models=mental_models,
-        document_versions=DocumentVersions(mental_models, memory),
-        dry_runs=DryRuns(mental_models, executor),
-        banks=banks,
-        memories=memories,
-        background=background,
-        refresh_requests=requests,
-        scheduler=scheduler,
-        after_writes=after_writes,
-        kept_replies=kept,
-        operations=Operations(
-            handler,
-            log,
-            inbox,
-            lambda time, most: reader.ask(operations.ended_before(time, most)),
-            in_flight,
-        ),
-    )
+    return _Composition(
+        settings,
+        conninfo,
+        clock or SystemClock(),
+        identities or RandomIdentities(),
+        embedder or make_embedder(settings),
+        minds,
+    ).service()
 
 
-@contextmanager
-def opened(service: Service) -> Iterator[Service]:
-    """Read models made and up to date; connections closed at the end."""
-    try:
-        service.read_models.prepare()
-        yield service
-    finally:
-        service.after_writes.close()
-        service.database.close()
-        service.embedder.close()
-        service.minds.close()
+class _Composition:
+    """The parts in the order in which one needs another."""
 
-
-def make_minds(settings: Settings, kept: KeptReplies | None = None, clock: Clock | None = None) -> Minds:
-    """The engine that the settings name; its modules are imported only when it is used."""
-    if settings.uses_llm:
-        from adapters.llm.editor import LlmDocumentEditor
-        from adapters.llm.endpoint import Endpoint
-        from adapters.llm.facts import LlmFactExtractor
-        from adapters.llm.reflect import LlmReflectPolicy
-        from adapters.llm.structured import LlmStructuredExtractor
-
-        endpoint = Endpoint(
-            base_url=settings.llm_base_url,
-            api_key=settings.llm_api_key.get_secret_value() if settings.llm_api_key else None,
-            model=settings.llm_model or "",
-            timeout_seconds=settings.llm_timeout_seconds,
-            kept=kept,
-            now=(clock or SystemClock()).now,
+    def __init__(
+        self,
+        settings: Settings,
+        conninfo: str,
+        clock: Clock,
+        identities: Identities,
+        embedder: Embedder,
+        minds: Minds | None,
+    ) -> None:
+        self.settings, self.conninfo, self.clock, self.identities = settings, conninfo, clock, identities
+        self.embedder = embedder
+        self.stores = Stores(settings, conninfo, clock, identities, embedder)
+        self.metrics = ProcessMetrics()
+        self.minds = minds or make_minds(settings, self.stores.kept, clock, self.metrics)
+        self.handler = CommandHandler(self.stores.log, self.stores.database)
+        self.costs = RequestCosts(self.handler, identities)
+        self.banks = self._banks()
+        self.refresh_requests = self._refresh_requests()
+        self.consolidation_requests = ConsolidationRequests(
+            self.handler, identities, self.stores.consolidations_in_flight, self.banks.config
         )
-        return Minds(
-            extractor=LlmFactExtractor(endpoint),
-            policy=LlmReflectPolicy(endpoint),
-            editor=LlmDocumentEditor(endpoint),
-            structured=LlmStructuredExtractor(endpoint),
-            close=endpoint.close,
+        self.scheduler = self._scheduler()
+        self.metrics.tell_looks(self.scheduler.counts)
+        self.after_writes = AfterWrites(self.scheduler.after_write)
+        self.memories = self._memories()
+        self.recalls = self._recalls()
+        self.page_search = PageSearch(self.stores.pages)
+        self.reflector = self._reflector()
+        self.executor = self._executor()
+
+    def _banks(self) -> Banks:
+        return Banks(
+            self.handler,
+            self.stores.log,
+            self.stores.memory,
+            self.stores.inbox,
+            self.stores.kept,
+            self.stores.models_of,
+            self.settings.bank_defaults,
         )
-    from adapters.offline.editor import OfflineDocumentEditor
-    from adapters.offline.facts import OfflineFactExtractor
-    from adapters.offline.reflect import OfflineReflectPolicy
 
-    return Minds(OfflineFactExtractor(), OfflineReflectPolicy(), OfflineDocumentEditor())
+    # --- what happens by itself ---
 
-
-def make_embedder(settings: Settings) -> Embedder:
-    if settings.embeddings_base_url:
-        from adapters.embeddings.openai_compatible import OpenAICompatibleEmbedder
-
-        return OpenAICompatibleEmbedder(
-            base_url=settings.embeddings_base_url,
-            api_key=settings.embeddings_api_key.get_secret_value() if settings.embeddings_api_key else None,
-            model=settings.embeddings_model or "",
+    def _refresh_requests(self) -> RefreshRequests:
+        resume_after = self.settings.resume_after_seconds
+        return RefreshRequests(
+            self.handler,
+            self.stores.log,
+            self.identities,
+            self.stores.refreshes_in_flight,
+            timedelta(seconds=resume_after) if resume_after else None,
         )
-    from adapters.embeddings.static import StaticEmbedder
 
-    return StaticEmbedder()
+    def _min_interval_of(self, bank_id: str) -> int:
+        return self.banks.config(bank_id).mental_model_min_refresh_interval_seconds
+
+    def _scheduler(self) -> Scheduler:
+        trigger = ConsolidationTrigger(
+            self.consolidation_requests,
+            self.stores.observations,
+            self.banks.config,
+            self.stores.consolidation_failures,
+            self.clock,
+            able=self.minds.consolidator is not None,
+        )
+        return Scheduler(
+            self.refresh_requests,
+            self.stores.log,
+            self.stores.memory,
+            ReadSchedules(self.stores.reader),
+            self.clock,
+            min_interval_of=self._min_interval_of,
+            consolidations=trigger,
+            broken=BROKEN,
+        )
+
+    # --- memory ---
+
+    def _memories(self) -> Memories:
+        return Memories(
+            self.handler,
+            self.stores.memory,
+            self.stores.inbox,
+            self.embedder,
+            self.minds.extractor,
+            self.identities,
+            self.banks.config,
+            self.costs,
+            self.after_writes.written,
+        )
+
+    def _recalls(self) -> Recalls:
+        return Recalls(
+            self.stores.memory,
+            self.embedder,
+            first_period,
+            self.stores.source_texts,
+            self.stores.observations.current,
+            self.stores.config_of,
+            self.costs,
+            self.clock,
+            make_reranker(self.settings),
+        )
+
+    def _curation(self) -> Curation:
+        return Curation(
+            self.handler,
+            self.stores.curation,
+            self.stores.memory,
+            self.embedder,
+            self.costs,
+            self.banks.config,
+            rereads=self.minds.extractor.rereads,
+            written=self.after_writes.written,
+        )
+
+    def _consolidation(self) -> Consolidation | None:
+        mind = self.minds.consolidator
+        if mind is None:
+            return None
+        drafts = ObservationDrafts(self.stores.memory, self.stores.observations, self.embedder, mind)
+        return Consolidation(self.handler, self.stores.observations, drafts, mind, self.banks.config)
+
+    # --- documents ---
+
+    def _persona(self, bank_id: str) -> Persona:
+        return persona_of(self.banks.config(bank_id), self.banks.directives(bank_id))
+
+    def _amounts(self, bank_id: str) -> Amounts:
+        config = self.banks.config(bank_id)
+        options = config.reflect_default_options or ReflectOptions()
+        return Amounts(config.recall_max_tokens, options.reflect_search_observations_max_tokens)
+
+    def _reflector(self) -> Reflector:
+        toolbox = Toolbox(
+            self.stores.memory,
+            self.embedder,
+            self.page_search,
+            self.stores.source_texts,
+            self.recalls,
+            self.stores.observations.count_pending,
+            lambda bank_id: self.banks.config(bank_id).store_document_text,
+        )
+        return Reflector(
+            self.stores.memory,
+            self.embedder,
+            self.minds.policy,
+            toolbox=toolbox,
+            persona_of=self._persona,
+            amounts_of=self._amounts,
+        )
+
+    def _executor(self) -> RefreshExecutor:
+        relevance = RelevanceCheck(self.stores.memory, self.embedder) if self.settings.relevance_check else None
+        deltas = DeltaRefresh(
+            self.stores.memory,
+            self.stores.inbox,
+            self.minds.editor,
+            relevance,
+            self._persona,
+            self.stores.observations.count_waiting,
+        )
+        return RefreshExecutor(
+            self.stores.memory, self.reflector, deltas, self.minds.policy, self.minds.structured, self.clock
+        )
+
+    def _page_vectors(self) -> PageVectors:
+        return PageVectors(
+            self.stores.pages,
+            self.embedder,
+            lambda bank_id, calls: self.costs.record(Context("system", self.clock.now()), bank_id, "pages", calls),
+        )
+
+    # --- background ---
+
+    def _background(self) -> BackgroundWork:
+        settings = self.settings
+        automation = Automation(
+            tokens_of_day=self.stores.tokens_of_day,
+            in_flight=self.stores.refreshes_in_flight,
+            min_interval_of=self._min_interval_of,
+            tokens_a_day=settings.tokens_per_bank_per_day,
+        )
+        return BackgroundWork(
+            self.handler,
+            self.stores.log,
+            self.executor,
+            self.minds.policy,
+            self.memories,
+            self.stores.inbox,
+            self.clock,
+            RetryPolicy(settings.worker_max_retries, timedelta(seconds=settings.worker_retry_seconds)),
+            automation,
+            self.stores.kept,
+            self.stores.progress,
+            settings.refresh_wall_seconds,
+            self.after_writes.written,
+            self._consolidation(),
+        )
+
+    def service(self) -> Service:
+        stores, handler, identities = self.stores, self.handler, self.identities
+        mental_models = MentalModels(handler, stores.log, identities)
+        return Service(
+            settings=self.settings,
+            conninfo=self.conninfo,
+            clock=self.clock,
+            metrics=self.metrics,
+            database=stores.database,
+            reader=stores.reader,
+            log=stores.log,
+            read_models=ReadModels(stores.database, stores.log),
+            memory=stores.memory,
+            embedder=self.embedder,
+            minds=self.minds,
+            mental_models=mental_models,
+            document_versions=DocumentVersions(mental_models, stores.memory),
+            dry_runs=DryRuns(mental_models, self.executor),
+            banks=self.banks,
+            bank_templates=BankTemplates(
+                handler, stores.log, identities, self.banks, stores.models_of, stores.refreshes_in_flight
+            ),
+            directives=Directives(handler, identities),
+            memories=self.memories,
+            extraction_previews=ExtractionPreviews(self.minds.extractor, self.banks.config, self.costs),
+            recalls=self.recalls,
+            reflections=Reflections(
+                stores.memory, self.reflector, self.minds.structured, self.costs, self.settings.refresh_wall_seconds
+            ),
+            page_search=self.page_search,
+            page_vectors=self._page_vectors(),
+            curation=self._curation(),
+            request_costs=self.costs,
+            background=self._background(),
+            refresh_requests=self.refresh_requests,
+            consolidation_requests=self.consolidation_requests,
+            observations=Observations(handler, stores.observations, self.after_writes.written),
+            scheduler=self.scheduler,
+            after_writes=self.after_writes,
+            operations=Operations(
+                handler,
+                stores.log,
+                stores.inbox,
+                stores.ended_before,
+                stores.refreshes_in_flight,
+                stores.kept,
+                stores.progress,
+            ),
+        )

@@ -12,6 +12,7 @@ import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import assert_never
 from uuid import UUID
 
 import procrastinate
@@ -23,6 +24,8 @@ from psycopg.types.json import Jsonb
 from adapters.daemon_thread import in_daemon_thread
 from domain.event import Recorded, StreamId
 from domain.operation import (
+    BatchRetainAsked,
+    ConsolidationAsked,
     OperationCancelled,
     OperationFolded,
     OperationParked,
@@ -31,6 +34,7 @@ from domain.operation import (
     OperationRetryScheduled,
     RefreshAsked,
     RetainAsked,
+    Work,
 )
 
 logger = logging.getLogger(__name__)
@@ -72,7 +76,7 @@ class JobQueue:
         self,
         connection: Connection[DictRow],
         stream: StreamId,
-        work: RefreshAsked | RetainAsked,
+        work: Work,
         due: datetime | None,
     ) -> None:
         """Also an attempt that ends may leave a waiting job: one that was released while it was about to begin."""
@@ -83,9 +87,11 @@ class JobQueue:
         self,
         connection: Connection[DictRow],
         stream: StreamId,
-        work: RefreshAsked | RetainAsked,
+        work: Work,
         due: datetime | None,
     ) -> None:
+        if isinstance(work, BatchRetainAsked):  # its parts have jobs
+            return
         lock = _lock(stream.bank_id, work)
         deferrer = self._app.configure_task(TASK, connection=connection, lock=lock, schedule_at=due)
         deferrer.defer(**_arguments(stream))
@@ -104,11 +110,19 @@ def _arguments(stream: StreamId) -> dict[str, str]:
     return {"bank_id": stream.bank_id, "operation_id": stream.name}
 
 
-def _lock(bank_id: str, work: RefreshAsked | RetainAsked) -> str | None:
-    """Jobs of one model, and of one document, run one after another."""
-    if isinstance(work, RefreshAsked):
-        return f"mental_model:{bank_id}:{work.mental_model_id}"
-    return f"document:{bank_id}:{work.document_id}" if work.document_id else None
+def _lock(bank_id: str, work: Work) -> str | None:
+    """Jobs of one model, of one document, and consolidations of one bank run one after another."""
+    match work:
+        case RefreshAsked(mental_model_id=mental_model_id):
+            return f"mental_model:{bank_id}:{mental_model_id}"
+        case RetainAsked(document_id=document_id):
+            return f"document:{bank_id}:{document_id}" if document_id else None
+        case ConsolidationAsked():
+            return f"consolidation:{bank_id}"
+        case BatchRetainAsked():
+            return None
+        case _:
+            assert_never(work)
 
 
 class JobWorker:

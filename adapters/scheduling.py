@@ -53,11 +53,12 @@ class ReadSchedules:
         if not mental_model_ids:
             return {}
         refreshed_at = self._reader.ask(schedules.refreshed_at(bank_id, mental_model_ids))
-        found = self._reader.ask(staleness.of_models(bank_id, mental_model_ids))
+        # what waits to be consolidated is nothing to read yet
+        found = self._reader.ask(staleness.of_models(bank_id, mental_model_ids, observations=False))
         return {
             each: refreshed_at[each]
             for each in mental_model_ids
-            if each in refreshed_at and each in found and found[each].is_stale
+            if each in refreshed_at and each in found and found[each].has_to_read
         }
 
     def waiting(self, bank_id: str, mental_model_ids: Sequence[str]) -> Collection[str]:
@@ -86,10 +87,14 @@ def duties(
     reconcile: Callable[[datetime], object],
     refresh_tick_seconds: int,
     prune: Callable[[], object] | None = None,
+    page_vectors: Callable[[], object] | None = None,
+    page_vectors_seconds: float = 5.0,
 ) -> tuple[Duty, ...]:
     """Crons every second and a look for stale documents every `refresh_tick_seconds`, neither with 0; `prune` every
-    hour, if given."""
+    hour, if given; `page_vectors` every so many seconds, unless that is 0."""
     kept = []
+    if page_vectors is not None and page_vectors_seconds > 0:
+        kept.append(Duty("vectors of documents", page_vectors_seconds, page_vectors))
     if refresh_tick_seconds > 0:
         kept.append(Duty("a look for stale documents", refresh_tick_seconds, lambda: reconcile(now())))
         kept.append(Duty("refreshes by cron", TICK_SECONDS, lambda: tick(now())))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
+from threading import Event
 from typing import Any
 from uuid import UUID
 
+from application.attempt_account import AttemptAccount
+from application.attempt_ends import AttemptEnds
 from application.automation import Automation
 from application.command_handler import (
     MENTAL_MODEL,
@@ -16,34 +19,38 @@ from application.command_handler import (
     CommandHandler,
     Done,
     Step,
-    Within,
     mental_model_stream,
     operation_stream,
 )
-from application.current_operation import working_on
+from application.consolidation import Assignment, Consolidation
+from application.current_operation import report, working_on
 from application.deadline import Deadline
 from application.memories import Memories
-from application.ports import Clock, EventLog, KeptReplies, MindFailed, ReflectPolicy, RetainInbox, Transaction
+from application.ports import (
+    Clock,
+    EventLog,
+    KeptReplies,
+    MindFailed,
+    ProgressBoard,
+    ReflectPolicy,
+    RetainInbox,
+    Transaction,
+)
 from application.refresh import RefreshExecutor
+from application.retain_attempts import RetainAttempts
 from application.retries import CLOCKS_DIFFER, UNSURE, Replies, RetryPolicy
-from domain.event import Context, Event
 from domain.mental_model.commands import RecordRefresh
 from domain.mental_model.state import Absent, MentalModel
 from domain.operation import (
     CompleteOperation,
-    FailOperation,
+    ConsolidationAsked,
     NoOperation,
     Operation,
     OperationCommand,
-    OperationParked,
-    OperationRetryScheduled,
-    OperationStarted,
     ParkOperation,
     RefreshAsked,
     RefreshDone,
     RetainAsked,
-    RetainDone,
-    StartOperation,
 )
 from domain.refresh import (
     DeltaFailed,
@@ -54,17 +61,19 @@ from domain.refresh import (
     failure_of,
     outcome_name,
 )
-from domain.refusals import BankNotFound, MentalModelNotFound, OperationEnded, OperationNotFound, Refusal, StaleVersion
-from domain.scheduling import delay_before_retry
-from domain.storable import storable
-from domain.usage import ModelCall
+from domain.refusals import MentalModelNotFound, OperationEnded, OperationNotFound, Refusal, StaleVersion
 
 logger = logging.getLogger(__name__)
 
 
+class WorkStopping(Exception):
+    """The process is about to end."""
+
+
 class BackgroundWork:
     """Runs operations. Every attempt ends in the log: completed, to be retried, or failed. `refreshed` is told of each
-    bank in which one refreshed a document, after it did, and neither waits nor raises."""
+    bank in which one refreshed a document, or consolidated, after it did, and neither waits nor raises. Without a
+    `consolidation` there is no mind for it."""
 
     def __init__(
         self,
@@ -78,46 +87,70 @@ class BackgroundWork:
         retries: RetryPolicy,
         automation: Automation,
         kept: KeptReplies,
+        progress: ProgressBoard,
         wall_seconds: float = 0,
         refreshed: Callable[[str], object] = lambda _bank_id: None,
+        consolidation: Consolidation | None = None,
     ) -> None:
         self._handler = handler
         self._log = log
         self._executor = executor
         self._policy = policy
-        self._memories = memories
-        self._inbox = inbox
         self._clock = clock
-        self._retries = retries
         self._automation = automation
-        self._kept = kept
+        self._progress = progress
+        self._ends = AttemptEnds(handler, clock, retries, automation, kept, progress)
+        self._retains = RetainAttempts(memories, inbox, self._ends)
         self._wall_seconds = wall_seconds
         self._refreshed = refreshed
+        self._consolidation = consolidation
+        self._stopping = Event()
+
+    def stop(self) -> None:
+        """The process is about to end: an attempt that is under way is left to the next worker, as after a crash."""
+        self._stopping.set()
 
     def run(self, bank_id: str, operation_id: UUID) -> None:
         """One attempt. An operation that has ended is left alone; an unexpected error fails the attempt, on record."""
         state = self._log.load(OPERATION, operation_stream(bank_id, operation_id)).state
         if isinstance(state, NoOperation) or state.ended or self._is_for_later(state):
             return
+        account = self._ends.account(state)
         try:
-            if self._parked(state) or not self._started(state):
-                return
-            with working_on(operation_id, deadline=self._deadline(state)):
-                match state.work:
-                    case RefreshAsked() as work:
-                        self._refresh(state, work)
-                    case RetainAsked():
-                        self._retain(state)
-        except OperationEnded:
-            logger.warning("operation %s was ended by another attempt; this one is dropped", operation_id)
-            self._kept.drop(operation_id)
+            if not self._parked(state) and (attempt := self._ends.started(state, account)) is not None:
+                self._attempt(state, account, attempt)
+        except (OperationEnded, OperationNotFound):
+            self._ends.spent(state, account)
         except Refusal as refusal:
-            self._fail(state, str(refusal), retry=isinstance(refusal, StaleVersion), replies="untold")
+            self._fail(state, account, str(refusal), retry=isinstance(refusal, StaleVersion))
         except MindFailed as failed:
-            self._failed(state, failed)
+            self._ends.mind_failed(state, account, failed)
         except Exception as error:
+            if self._stopping.is_set():
+                logger.info("operation %s of bank %s is left to the next worker", operation_id, bank_id)
+                return
             logger.exception("operation %s of bank %s failed", operation_id, bank_id)
-            self._fail(state, f"{type(error).__name__}: {error}", retry=True, replies="untold")
+            self._fail(state, account, f"{type(error).__name__}: {error}", retry=True)
+        if isinstance(state.work, ConsolidationAsked):
+            self._refreshed(bank_id)  # whatever it came to: facts may wait again, or documents for no more
+
+    def _attempt(self, operation: Operation, account: AttemptAccount, attempt: int) -> None:
+        show = partial(self._progress.show, operation.bank_id, operation.operation_id, attempt)
+        deadline = self._deadline(operation)
+        with working_on(operation.operation_id, deadline=deadline, bank_id=operation.bank_id, show=show) as current:
+            account.begins(current)
+            match operation.work:
+                case RefreshAsked() as work:
+                    self._refresh(operation, work, account)
+                case RetainAsked():
+                    self._retains.run(operation, account)
+                case ConsolidationAsked() as work:
+                    self._consolidate(operation, work, account)
+
+    def _fail(self, operation: Operation, account: AttemptAccount, message: str, *, retry: bool) -> None:
+        """An end that no event but this one tells of: what was answered, and is not told, is to be had again."""
+        calls = account.tells_nothing()
+        self._ends.fail(operation, account, message, retry=retry, replies="untold", calls=calls)
 
     def _deadline(self, operation: Operation) -> Deadline | None:
         bounded = self._wall_seconds > 0 and isinstance(operation.work, RefreshAsked)
@@ -128,58 +161,51 @@ class BackgroundWork:
         return operation.due is not None and operation.due > self._clock.now() + CLOCKS_DIFFER
 
     def _parked(self, operation: Operation) -> bool:
-        """Whether an automatic refresh has to wait; decided before anything is read or asked."""
+        """Whether automatic work has to wait; decided before anything is read or asked."""
         work = operation.work
-        if not isinstance(work, RefreshAsked) or not work.automatic or operation.status != "pending":
+        if (
+            not isinstance(work, RefreshAsked | ConsolidationAsked)
+            or not work.automatic
+            or operation.status != "pending"
+        ):
             return False
-        model = self._log.load(MENTAL_MODEL, mental_model_stream(operation.bank_id, work.mental_model_id)).state
-        park = None if isinstance(model, Absent) else self._automation.park(model, self._clock.now())
+        if isinstance(work, RefreshAsked):
+            model = self._log.load(MENTAL_MODEL, mental_model_stream(operation.bank_id, work.mental_model_id)).state
+            park = None if isinstance(model, Absent) else self._automation.park(model, self._clock.now())
+        else:
+            park = self._automation.park_in_bank(operation.bank_id, self._clock.now())
         if park is None:
             return False
-        self._step(ParkOperation(operation.bank_id, operation.operation_id, park.until, park.reason))
+        command = ParkOperation(operation.bank_id, operation.operation_id, park.until, park.reason)
+        stream = operation_stream(operation.bank_id, operation.operation_id)
+        self._handler.execute(self._ends.context(operation.operation_id), Step(OPERATION, stream, command))
         return True
 
-    def _started(self, operation: Operation) -> bool:
-        """Whether an attempt began; an operation that was cut off too often ends instead."""
-        command = StartOperation(operation.bank_id, operation.operation_id, self._retries.at_most_cut_off)
-        started = isinstance(self._step(command).events[0], OperationStarted)
-        if not started:
-            self._kept.drop(operation.operation_id)
-        return started
-
-    def _refresh(self, operation: Operation, work: RefreshAsked) -> None:
+    def _refresh(self, operation: Operation, work: RefreshAsked, account: AttemptAccount) -> None:
         stream = mental_model_stream(operation.bank_id, work.mental_model_id)
         model = self._log.load(MENTAL_MODEL, stream).state
         if isinstance(model, Absent):
             raise MentalModelNotFound(operation.bank_id, work.mental_model_id)
         run = self._executor.execute(model, work.mode, asked_at=operation.requested_at)
-
-        def settle(tx: Transaction, results: tuple[Done, ...]) -> None:
-            outcome: Any = results[0].events[0]
-            failure = failure_of(outcome)
-            replies: Replies = "of_use" if failure is not None and failure[2] else "useless"
-            self._settle_replies(operation.operation_id, results[1].events[0], replies, tx)
-
-        self._handler.execute(
-            self._context(operation.operation_id),
-            Step(MENTAL_MODEL, stream, RecordRefresh(operation.bank_id, work.mental_model_id, model.created_at, run)),
-            Step(OPERATION, operation_stream(operation.bank_id, operation.operation_id), self._end_of(operation, run)),
-            within=settle,
+        account.tells(run.record.calls)
+        report("writing")
+        record = RecordRefresh(operation.bank_id, work.mental_model_id, model.created_at, run)
+        self._ends.record(
+            operation,
+            account,
+            self._end_of(operation, account, run),
+            _replies_of,
+            Step(MENTAL_MODEL, stream, record),
         )
         # an automatic request is taken in by a refresh that runs, also when that has read already
         self._refreshed(operation.bank_id)
 
-    def _settle_replies(self, operation_id: UUID, ended: Event, replies: Replies, tx: Transaction) -> None:
-        """What becomes of what was answered, when an attempt ends so."""
-        if replies == "useless" or not isinstance(ended, OperationRetryScheduled | OperationParked):
-            self._kept.drop(operation_id, tx)
-        elif replies == "of_use":
-            self._kept.count(operation_id, tx)
+    def _end_of(
+        self, operation: Operation, account: AttemptAccount, run: RefreshRun
+    ) -> Callable[[bool, Done], OperationCommand]:
+        """How the operation ends, given whether it may wait and the outcome that was decided for the document."""
 
-    def _end_of(self, operation: Operation, run: RefreshRun) -> Callable[[Done], OperationCommand]:
-        """How the operation ends, given the outcome that was decided for the document."""
-
-        def end(recorded: Done) -> OperationCommand:
+        def end(may_wait: bool, recorded: Done) -> OperationCommand:
             outcome: Any = recorded.events[0]
             model: MentalModel = recorded.state
             failure = failure_of(outcome)
@@ -189,101 +215,53 @@ class BackgroundWork:
                 content_length=len(model.content),
             )
             if failure is None:
-                return CompleteOperation(operation.bank_id, operation.operation_id, result)
+                return CompleteOperation(operation.bank_id, operation.operation_id, result, account.untold())
             reason, message, transient = failure
-            if (at := _resume_at(run.result)) is not None and not self._another_waits(operation):
-                return ParkOperation(operation.bank_id, operation.operation_id, at, "quota")
+            replies = _replies_of((recorded,))
+            if may_wait and (at := _resume_at(run.result)) is not None:
+                return self._ends.parked(operation, account, at, replies)
             retry = transient or reason == "retrieval_failed" or (reason in UNSURE and not self._policy.deterministic)
-            return self._failure(operation, message, retry=retry, result=result)
+            return self._ends.failure(
+                operation, account, message, retry=retry and may_wait, replies=replies, result=result
+            )
 
         return end
 
-    def _retain(self, operation: Operation) -> None:
-        """The bank was opened when the retain was asked for: a retain never brings back a bank deleted since."""
+    def _consolidate(self, operation: Operation, work: ConsolidationAsked, account: AttemptAccount) -> None:
+        """Each batch is on record by itself; the end of the operation tells only what they came to."""
         bank_id, operation_id = operation.bank_id, operation.operation_id
-        items = self._inbox.take(operation_id)
-        if items is None:
-            raise BankNotFound(bank_id)
+        if self._consolidation is None:
+            raise MindFailed("this engine makes no observations", reason="unexpected_error", transient=False)
 
-        def finish(facts: int, calls: Sequence[ModelCall]) -> Step:
-            done = RetainDone(facts=facts, calls=tuple(calls))
-            stream = operation_stream(bank_id, operation_id)
-            return Step(OPERATION, stream, CompleteOperation(bank_id, operation_id, done))
+        def require_wanted(tx: Transaction | None) -> None:
+            if self._stopping.is_set():
+                raise WorkStopping
+            state = self._log.load(OPERATION, operation_stream(bank_id, operation_id), tx).state
+            if isinstance(state, NoOperation) or state.ended:
+                raise OperationEnded(str(operation_id))
 
-        def drop(tx: Transaction) -> None:
-            if not self._inbox.drop(operation_id, tx):  # the bank was deleted, and maybe put anew, since they were read
-                raise BankNotFound(bank_id)
-            self._kept.drop(operation_id, tx)
-
-        asked_at = operation.requested_at
-        self._memories.finish_retain(self._context(operation_id), bank_id, items, finish, drop, asked_at=asked_at)
-
-    def _failure(
-        self,
-        operation: Operation,
-        message: str,
-        *,
-        retry: bool,
-        result: RefreshDone | None = None,
-        calls: Sequence[ModelCall] = (),
-    ) -> FailOperation:
-        return FailOperation(
-            operation.bank_id,
-            operation.operation_id,
-            storable(message),
-            at_most=self._retries.at_most,
-            retry_at=self._retry_at(operation) if retry else None,
-            result=result,
-            calls=tuple(calls),
+        assignment = Assignment(
+            bank_id,
+            work.observation_scopes,
+            operation.requested_at,
+            lambda: self._ends.context(operation_id),
+            require_wanted,
+            self._automation.tokens_left(bank_id, self._clock.now()) if work.automatic else None,
         )
+        done = self._consolidation.run(assignment, account.tells)
+        report("writing")
 
-    def _retry_at(self, operation: Operation) -> datetime | None:
-        """When it is tried again; never, when another refresh of the same model waits."""
-        if self._another_waits(operation):
-            return None
-        return self._clock.now() + delay_before_retry(self._retries.delay, operation.retries, operation.operation_id)
+        def end(_may_wait: bool) -> OperationCommand:
+            return CompleteOperation(bank_id, operation_id, done, account.untold())
 
-    def _another_waits(self, operation: Operation) -> bool:
-        """Whether another refresh of the same model waits: it reads all there is, and only one is to wait."""
-        work = operation.work
-        return isinstance(work, RefreshAsked) and self._automation.another_waits(operation, work.mental_model_id)
+        self._ends.record(operation, account, end, lambda _results: "useless")
 
-    def _failed(self, operation: Operation, failed: MindFailed) -> None:
-        """A mind that failed: until the time it named, or as any failure."""
-        replies: Replies = "of_use" if failed.transient else "useless"
-        if failed.resume_at is None:
-            self._fail(operation, str(failed), retry=failed.transient, calls=failed.calls, replies=replies)
-            return
-        bank_id, operation_id = operation.bank_id, operation.operation_id
-        with suppress(OperationEnded, OperationNotFound):
-            self._end(ParkOperation(bank_id, operation_id, failed.resume_at, "quota", failed.calls), replies)
 
-    def _fail(
-        self,
-        operation: Operation,
-        message: str,
-        *,
-        retry: bool,
-        calls: Sequence[ModelCall] = (),
-        replies: Replies = "useless",
-    ) -> None:
-        with suppress(OperationEnded, OperationNotFound):  # by another attempt, which had better luck or tells the same
-            self._end(self._failure(operation, message, retry=retry, calls=calls), replies)
-
-    def _end(self, command: FailOperation | ParkOperation, replies: Replies) -> None:
-        """Records the end of an attempt, and what becomes of the replies it got."""
-
-        def settle(tx: Transaction, results: tuple[Done, ...]) -> None:
-            self._settle_replies(command.operation_id, results[0].events[0], replies, tx)
-
-        self._step(command, settle)
-
-    def _step(self, command: StartOperation | FailOperation | ParkOperation, within: Within | None = None) -> Done:
-        step = Step(OPERATION, operation_stream(command.bank_id, command.operation_id), command)
-        return self._handler.execute(self._context(command.operation_id), step, within=within)[0]
-
-    def _context(self, operation_id: UUID) -> Context:
-        return Context("worker", self._clock.now(), operation_id, "operation")
+def _replies_of(results: tuple[Done, ...]) -> Replies:
+    """What becomes of the replies to a run whose outcome was decided for the document."""
+    outcome: Any = results[0].events[0]
+    failure = failure_of(outcome)
+    return "of_use" if failure is not None and failure[2] else "useless"
 
 
 def _resume_at(result: RunResult) -> datetime | None:

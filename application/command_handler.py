@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from application.aggregate import Aggregate
-from application.ports import EventLog, StreamAppend, Transaction, Transactions
+from application.ports import EventLog, Loaded, StreamAppend, Transaction, Transactions, Wanted
 from domain import bank, operation
 from domain.event import Context, Event, Recorded, StreamId
 from domain.mental_model import decider as mental_model_decider
@@ -120,11 +120,11 @@ class CommandHandler:
         self, context: Context, steps: Sequence[Step], within: Within | None, alone: bool, tx: Transaction
     ) -> tuple[Done, ...]:
         shared = [step.stream for step in steps if step.shared and not alone]
-        self._log.lock([step.stream for step in steps if step.stream not in shared], shared, tx)
+        held = self._log.hold([Wanted(step.aggregate, step.stream, step.stream in shared) for step in steps], tx)
         appends: list[StreamAppend] = []
         results: list[Done] = []
-        for step in steps:
-            append, done = self._decide(context, step, tuple(results), tx)
+        for step, loaded in zip(steps, held, strict=True):
+            append, done = self._decide(context, step, tuple(results), loaded)
             if append.events and step.stream in shared:
                 raise _NeedsStreamAlone
             results.append(done)
@@ -137,9 +137,8 @@ class CommandHandler:
         return tuple(results)
 
     def _decide(
-        self, context: Context, step: Step, before: tuple[Done, ...], tx: Transaction
+        self, context: Context, step: Step, before: tuple[Done, ...], loaded: Loaded
     ) -> tuple[StreamAppend, Done]:
-        loaded = self._log.load(step.aggregate, step.stream, tx)
         if step.expected is not None and loaded.version != step.expected:
             raise StaleVersion(f"'{step.stream.name}'", step.expected, loaded.version)
         command = step.command(*before) if callable(step.command) else step.command

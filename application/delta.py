@@ -7,28 +7,30 @@ and 5; it reads the best of a window, this reads all of it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
-from application.current_operation import check_deadline
-from application.delta_run import DeltaRun
+from application.current_operation import check_deadline, report
+from application.delta_observations import SaidAgain, ToConsolidate, leave_out_told, unmade_of
+from application.delta_run import DeltaRun, older
 from application.ports import DocumentEditor, MemoryStore, MindFailed, RetainInbox
 from application.relevance import RelevanceCheck
 from domain.document import ids_of
-from domain.editing import Correction, EditRequest, Grounds, NewFact, RetractedFact, Task
+from domain.editing import Correction, EditRequest, NewFact, RetractedFact, Task
 from domain.memory import Fact, estimated_tokens
 from domain.mental_model.evidence import evidence_of
 from domain.mental_model.record import Edit, EditPass, RetractionRecord
 from domain.mental_model.state import MentalModel
+from domain.persona import NOBODY, Persona
 from domain.refresh.coverage import may_wait, pages, reading, readings, unread_query
 from domain.refresh.editing import CarriedOut, all_skipped, carry_out, not_done
 from domain.refresh.present import document_of
 from domain.refresh.prompt_room import facts_room, parts_of
+from domain.refresh.representation import represented
 from domain.refresh.retraction import (
     BROKEN_LINKS,
-    DEFERRED,
     OUT_OF_SCOPE,
     RETRACTION_FAILED,
     Retraction,
@@ -38,7 +40,6 @@ from domain.refresh.retraction import (
     retraction_of,
 )
 from domain.refresh.run import DeltaFailed, Edited
-from domain.scope import FACT_TYPES, admits
 from domain.storable import storable
 
 MOST_PAGES = 20
@@ -54,7 +55,7 @@ NOT_SHORTENED = "the document could not be shortened: {reason}"
 
 
 class DeltaRefresh:
-    """Runs deltas. Without a `relevance` check every new fact is read."""
+    """Runs deltas. Without a `relevance` check every new fact is read. `persona_of` tells who writes for a bank."""
 
     def __init__(
         self,
@@ -62,15 +63,19 @@ class DeltaRefresh:
         inbox: RetainInbox,
         editor: DocumentEditor,
         relevance: RelevanceCheck | None,
+        persona_of: Callable[[str], Persona] = lambda _bank_id: NOBODY,
+        to_consolidate: ToConsolidate = lambda _bank_id, _fact_ids: 0,
     ) -> None:
         self._memory = memory
-        self._inbox = inbox
+        self._said_again = SaidAgain(inbox, to_consolidate)
         self._editor = editor
         self._relevance = relevance
+        self._persona_of = persona_of
 
     def begin(self, model: MentalModel, upto: int, asked_at: datetime) -> DeltaRun:
         """Reads all that is new to the document, as of a position."""
-        run = DeltaRun(model, upto, asked_at, document_of(model))
+        persona = self._persona_of(model.bank_id).asked_in(model.scope)
+        run = DeltaRun(model, upto, asked_at, document_of(model), persona)
         run.facts = self._memory.unread(unread_query(model, upto))
         return run
 
@@ -78,12 +83,13 @@ class DeltaRefresh:
         """Takes back, works in, shortens. A mind that fails is a result; what else goes wrong is raised."""
         retraction = self._standing(run)
         self._take_back(run, retraction)
+        leave_out_told(self._memory, run, retraction)
         if not run.facts:
             run.skipped = "no_new_facts"
             run.warnings.append(NOTHING_NEW)
         elif not self._concerned(run, retraction):
             run.skipped = "no_relevant_facts"
-            run.read = [reading(fact, "set_aside") for fact in run.facts]
+            run.read.extend(reading(fact, "set_aside") for fact in run.facts)
             run.warnings.append(SET_ASIDE.format(count=len(run.facts)))
         else:
             self._work_in(run, retraction)
@@ -99,7 +105,9 @@ class DeltaRefresh:
         cited = run.model.evidence
         if not cited:
             return Retraction()
-        return retraction_of(self._memory.standings(run.model.bank_id, cited, run.upto), run.model.scope)
+        standings = self._memory.standings(run.model.bank_id, cited, run.upto)
+        run.unmade = unmade_of(standings)
+        return retraction_of(standings, run.model.scope)
 
     def _take_back(self, run: DeltaRun, retraction: Retraction) -> None:
         if retraction.out_of_scope:
@@ -108,8 +116,7 @@ class DeltaRefresh:
             run.warnings.append(BROKEN_LINKS.format(count=len(retraction.broken)))
         if not (retraction.gone or retraction.broken or retraction.relinked):
             return
-        waiting = self._waiting(run.model) if retraction.gone else 0
-        deferred = DEFERRED.format(count=waiting) if waiting else None
+        deferred = self._said_again.why_to_wait(run) if retraction.gone else None
         if deferred:
             run.warnings.append(deferred)
         run.retraction = RetractionRecord(
@@ -119,12 +126,6 @@ class DeltaRefresh:
             deferred_reason=deferred,
             broken=retraction.broken,
             relinked=retraction.relinked,
-        )
-
-    def _waiting(self, model: MentalModel) -> int:
-        """Items in the scope of the document that wait to be retained."""
-        return sum(
-            any(admits(model.scope, tags, kind) for kind in FACT_TYPES) for tags in self._inbox.waiting(model.bank_id)
         )
 
     def _unsay(self, run: DeltaRun, retraction: Retraction) -> bool:
@@ -145,6 +146,7 @@ class DeltaRefresh:
     def _ask_to_unsay(self, run: DeltaRun, retracted: Sequence[RetractedFact]) -> str | None:
         """Has what the facts say taken out; returns why that failed. What the new facts say again is to stay, so all of
         them must be seen with each request."""
+        report("retracting")
         room = facts_room(run.document) // 2
         if len(pages(run.facts, room)) > 1:
             return TOO_MUCH_NEW
@@ -165,25 +167,28 @@ class DeltaRefresh:
             return True
         if any(fact.id in retraction.changed for fact in run.facts):
             return True
+        report("checking", total=len(run.facts))
         model = run.model
         found = self._relevance.check(model.bank_id, model.name, model.source_query, run.document, run.facts)
         run.calls.extend(found.calls)
         return found.near
 
     def _work_in(self, run: DeltaRun, retraction: Retraction) -> None:
-        room = facts_room(run.document)
-        divided = pages(run.facts, room)
-        for page in divided[:MOST_PAGES]:
+        shown = represented(run.facts, unless=retraction.changed)
+        divided = pages(shown.read, facts_room(run.document))
+        for number, page in enumerate(divided[:MOST_PAGES]):
+            report("editing", number, min(len(divided), MOST_PAGES), {"facts": len(page)})
             facts = tuple(NewFact(fact, retraction.changed.get(fact.id)) for fact in page)
             try:
                 edits = self._part_by_part(run, "edit", facts=facts)
             except MindFailed as failed:
                 run.result = DeltaFailed(failed.reason, storable(str(failed)), failed.transient, failed.resume_at)
                 return
-            run.read.extend(readings(page, edits))
-        self._conclude(run, [fact for page in divided[MOST_PAGES:] for fact in page], retraction)
+            run.read.extend(shown.with_those(readings(page, edits)))
+        unread = shown.with_facts(fact for page in divided[MOST_PAGES:] for fact in page)
+        self._conclude(run, shown.read, unread, retraction)
 
-    def _conclude(self, run: DeltaRun, unread: Sequence[Fact], retraction: Retraction) -> None:
+    def _conclude(self, run: DeltaRun, read: Sequence[Fact], unread: Sequence[Fact], retraction: Retraction) -> None:
         edits = [edit for edit in run.edits if edit.edit_pass == "edit"]
         skipped = [edit for edit in edits if edit.skipped is not None]
         if skipped and len(skipped) == len(edits):
@@ -203,7 +208,7 @@ class DeltaRefresh:
         seen_again = {
             each.fact_id for each in run.read if each.verdict != "pending" and each.fact_id in retraction.changed
         }
-        run.evidence = tuple(evidence_of(fact) for fact in run.facts if fact.id in integrated | seen_again)
+        run.evidence = tuple(evidence_of(fact) for fact in read if fact.id in integrated | seen_again)
 
     # --- shortening ---------------------------------------------------------------------------------------------------
 
@@ -211,8 +216,9 @@ class DeltaRefresh:
         budget = run.model.max_tokens
         written = {piece for edit in run.applied("edit") for piece in edit.wrote}
         if run.applied("edit") and estimated_tokens(run.document.render()) > budget:
+            report("shortening")
             try:
-                request = replace(self._request(run, "compaction"), grounds=_older(run.model, written))
+                request = replace(self._request(run, "compaction"), grounds=older(run.model, written))
                 run.take(self._asked(run, request, "compaction", protected=written))
             except MindFailed as failed:
                 run.warnings.append(NOT_SHORTENED.format(reason=storable(str(failed))))
@@ -244,6 +250,7 @@ class DeltaRefresh:
             max_tokens=model.max_tokens,
             document_tokens=estimated_tokens(run.document.render()),
             asked_at=run.asked_at,
+            persona=run.persona,
         )
 
     def _asked(
@@ -280,10 +287,3 @@ class DeltaRefresh:
             protected=protected,
             reserved=had,
         )
-
-
-def _older(model: MentalModel, written: Collection[str]) -> tuple[tuple[str, Grounds], ...]:
-    """Where the pieces come from that this refresh did not write."""
-    return tuple(
-        (piece.id, Grounds(piece.written_at, piece.facts)) for piece in model.outline if piece.id not in written
-    )

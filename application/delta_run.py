@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
+from uuid import UUID
 
 from domain.digest import sha256_of
 from domain.document import Document
+from domain.editing import Grounds
 from domain.memory import Fact
 from domain.mental_model.record import DeltaRecord, Edit, EditPass, Evidence, FactReading, RetractionRecord
 from domain.mental_model.state import MentalModel
+from domain.persona import NOBODY, Persona
 from domain.refresh.coverage import pending_of
 from domain.refresh.editing import CarriedOut
 from domain.refresh.run import DeltaFailed, Edited, NothingToRead
@@ -27,12 +30,16 @@ class DeltaRun:
     upto: int
     asked_at: datetime
     document: Document
+    persona: Persona = NOBODY
+    """With the directives that the document keeps to."""
     facts: Sequence[Fact] = ()
     result: NothingToRead | Edited | DeltaFailed = field(default_factory=NothingToRead)
     edits: list[Edit] = field(default_factory=list)
     read: list[FactReading] = field(default_factory=list)
     evidence: tuple[Evidence, ...] = ()
     retraction: RetractionRecord | None = None
+    unmade: frozenset[UUID] = frozenset()
+    """Facts that observations rested on which the document rests on, and which are gone."""
     unread: tuple[int, ...] = ()
     skipped: Literal["no_new_facts", "no_relevant_facts"] | None = None
     sizes: tuple[int, int] | None = None
@@ -64,3 +71,10 @@ class DeltaRun:
     def take(self, carried: CarriedOut) -> None:
         self.document = carried.document
         self.edits.extend(carried.edits)
+
+
+def older(model: MentalModel, written: Collection[str]) -> tuple[tuple[str, Grounds], ...]:
+    """Where the pieces come from that this refresh did not write."""
+    return tuple(
+        (piece.id, Grounds(piece.written_at, piece.facts)) for piece in model.outline if piece.id not in written
+    )

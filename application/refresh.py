@@ -15,16 +15,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
+from application.current_operation import report
 from application.delta import DeltaRefresh
 from application.delta_run import DeltaRun
 from application.ports import Clock, MemoryStore, MindFailed, ReflectPolicy, StructuredExtractor
-from application.reflect import Readable, Reflection, Reflector
+from application.reflection import Readable, Reflection, Reflector, kept
 from domain.digest import sha256_of
 from domain.document import PARSER_VERSION
 from domain.memory import Fact, RecallQuery, Window
 from domain.mental_model.events import ContentUnchanged, ContentWritten
 from domain.mental_model.record import FactCount, RefreshRecord, RefreshWindow, ResolvedScope
 from domain.mental_model.state import MentalModel
+from domain.mental_model.trigger import Trigger
 from domain.reflection import ReflectQuestion
 from domain.refresh import (
     Candidate,
@@ -44,6 +46,7 @@ logger = logging.getLogger(__name__)
 NOTHING_READABLE = (
     "nothing is readable in the scope: check tags, tag groups and fact types; the document was left as it is"
 )
+USUAL_CHUNK_TOKENS = 1000
 NO_EXTRACTOR = "a structured view needs a language model: the document was written without one"
 
 
@@ -110,6 +113,7 @@ class RefreshExecutor:
         return run if preview else self._with_structure(model, run)
 
     def _read(self, model: MentalModel, progress: _Progress) -> RunResult:
+        report("reading")
         upto = self._memory.position(model.bank_id)
         if progress.mode.effective == "delta":
             return self._delta(model, upto, progress)
@@ -141,8 +145,14 @@ class RefreshExecutor:
             max_tokens=model.max_tokens,
             asked_at=progress.asked_at,
             current_content=model.content,
+            recall_tokens=model.trigger.recall_max_tokens,
+            observation_tokens=model.trigger.reflect_search_observations_max_tokens,
+            chunk_tokens=_chunk_tokens(model.trigger),
         )
-        readable = Readable(model.bank_id, scope, window)
+        resolved = progress.scope
+        readable = Readable(
+            model.bank_id, scope, window, resolved.exclude_mental_models, frozenset(resolved.exclude_mental_model_ids)
+        )
         progress.reflection = self._reflector.reflect(question, readable, model.trigger.budget or "mid")
         return progress.reflection.result
 
@@ -182,6 +192,7 @@ class RefreshExecutor:
                 return run
         if self._structured is None:
             return _changed(run, warnings=(*run.record.warnings, NO_EXTRACTOR))
+        report("structuring")
         started = self._stopwatch()
         try:
             found = self._structured.extract(text, schema, max_tokens=model.max_tokens)
@@ -218,6 +229,8 @@ class RefreshExecutor:
             reflect_skipped=progress.skipped,
             retrieved=_counted(delta.facts) if delta else reflection.retrieved,
             evidence=delta.evidence if delta else reflection.evidence,
+            pages=reflection.pages,
+            directives=kept(delta.persona) if delta else reflection.directives,
             tool_calls=tuple(reflection.tool_calls),
             candidate=result.markdown if isinstance(result, Candidate) else "",
             raw_reply=storable(reflection.raw_reply),
@@ -243,6 +256,13 @@ def _counted(facts: Sequence[Fact]) -> tuple[FactCount, ...]:
     """How many facts of each type."""
     kinds = [fact.fact_type for fact in facts]
     return tuple(FactCount(fact_type=kind, count=kinds.count(kind)) for kind in sorted(set(kinds)))
+
+
+def _chunk_tokens(trigger: Trigger) -> int:
+    """Of the text around facts, when it is asked for."""
+    if not trigger.include_chunks:
+        return 0
+    return USUAL_CHUNK_TOKENS if trigger.recall_chunks_max_tokens is None else trigger.recall_chunks_max_tokens
 
 
 def _resolved_scope(model: MentalModel) -> ResolvedScope:

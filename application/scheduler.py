@@ -61,6 +61,18 @@ class Schedules(Protocol):
         ...
 
 
+class Consolidations(Protocol):
+    """What comes before the documents: facts that wait are made into observations, which documents read."""
+
+    def banks(self) -> Sequence[str]:
+        """Those in which facts wait."""
+        ...
+
+    def holds_up(self, bank_id: str, cause: str) -> bool:
+        """Asks for what a bank needs. Whether its documents wait for the end of that."""
+        ...
+
+
 Outcome = Literal["queued", "folded", "paused", "not_wanted", "fresh", "waiting", "failed"]
 """What a look at a document came to. The first four are as in `Asked.status`; then: there is nothing to do, it is to be
 tried later as it failed before, and an error."""
@@ -80,7 +92,8 @@ class _Settled:
 
 class Scheduler:
     """`broken` are errors that are not of one document, but of all: they end a look. An error of one document is
-    logged, and the others go on. `counts` tells what looks came to, since the start.
+    logged, and the others go on. `counts` tells what looks came to, since the start. `min_interval_of` gives the
+    seconds between automatic refreshes that a bank sets for models that do not say otherwise.
 
     `tick` and `reconcile` are called by one thread, `after_write` by any."""
 
@@ -92,7 +105,8 @@ class Scheduler:
         schedules: Schedules,
         clock: Clock,
         *,
-        min_interval_seconds: int = 0,
+        min_interval_of: Callable[[str], int] = lambda _bank_id: 0,
+        consolidations: Consolidations | None = None,
         broken: tuple[type[Exception], ...] = (),
     ) -> None:
         self.counts: Counter[Outcome] = Counter()
@@ -101,7 +115,8 @@ class Scheduler:
         self._memory = memory
         self._schedules = schedules
         self._clock = clock
-        self._min_interval_seconds = min_interval_seconds
+        self._min_interval_of = min_interval_of
+        self._consolidations = consolidations
         self._broken = broken
         self._settled: dict[tuple[str, str], _Settled] = {}
         self._counting = Lock()
@@ -130,14 +145,29 @@ class Scheduler:
 
     def after_write(self, bank_id: str) -> int:
         """Asks for refreshes of the stale documents of a bank that want one after memory was written; how many it
-        queued. To be called when the write is committed."""
+        queued. Where facts are to be consolidated first, it asks for that instead. To be called when the write is
+        committed, and when a consolidation has ended."""
+        if self._consolidations is not None and self._consolidations.holds_up(bank_id, AFTER_WRITE):
+            return 0
         return self._refresh_stale(self._schedules.after_writes(bank_id), self._clock.now(), AFTER_WRITE)
 
     def reconcile(self, now: datetime) -> int:
         """The same for all banks: what a crash between a write and its refresh lost is found here; how many it queued.
         The next tick looks at every cron anew."""
         self._settled.clear()
-        return self._refresh_stale(self._schedules.after_writes(), now, RECONCILED)
+        held_up = self._held_up()
+        documents = [each for each in self._schedules.after_writes() if each[0] not in held_up]
+        return self._refresh_stale(documents, now, RECONCILED)
+
+    def _held_up(self) -> Collection[str]:
+        """Banks whose documents wait for a consolidation, which is asked for here where it is missing."""
+        found: set[str] = set()
+        if self._consolidations is not None:
+            for bank_id in self._consolidations.banks():
+                with self._others_go_on("the memory", bank_id):
+                    if self._consolidations.holds_up(bank_id, RECONCILED):
+                        found.add(bank_id)
+        return found
 
     def _refresh_stale(self, documents: Sequence[tuple[str, str]], now: datetime, cause: str) -> int:
         of_bank: dict[str, list[str]] = defaultdict(list)
@@ -232,7 +262,9 @@ class Scheduler:
         return asked.status
 
     def _wait(self, model: MentalModel, failures: Failures | None, now: datetime) -> datetime | None:
-        until = wait_after(failures, min_interval(model, self._min_interval_seconds))
+        if failures is None:
+            return None
+        until = wait_after(failures, min_interval(model, self._min_interval_of(model.bank_id)))
         return until if until is not None and now < until else None
 
     def _count(self, outcome: Outcome) -> None:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from domain.document import Document, Operation
 from domain.memory import Fact
+from domain.persona import NOBODY, Persona
 from domain.usage import ModelCall
 
 Task = Literal["edit", "retraction", "compaction"]
@@ -69,6 +70,8 @@ class EditRequest:
     last_part: bool = True
     """Whether no further part of the document will be shown for these facts."""
     correction: Correction | None = None
+    persona: Persona = NOBODY
+    """Who edits: its directives are rules for the text, never facts."""
 
 
 @dataclass(frozen=True, slots=True)

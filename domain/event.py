@@ -14,7 +14,7 @@ from uuid import UUID, uuid5
 from domain.value import Value
 
 Actor = Literal["user", "worker", "cron", "consolidation", "retraction sweep", "system"]
-StreamKind = Literal["mental_model", "bank", "operation"]
+StreamKind = Literal["mental_model", "bank", "operation", "request"]
 Upcast = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 STREAMS = UUID("5f4b2c1e-6a0d-4c38-9d55-70616c696d70")

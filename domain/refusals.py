@@ -4,7 +4,12 @@
     ├── NotFound
     │   ├── BankNotFound
     │   ├── MentalModelNotFound
+    │   ├── DirectiveNotFound
     │   ├── VersionNotFound
+    │   ├── FactNotFound
+    │   ├── DocumentNotFound
+    │   ├── EntityNotFound
+    │   ├── ChunkNotFound
     │   └── OperationNotFound
     ├── Conflict
     │   ├── MentalModelAlreadyExists
@@ -14,7 +19,16 @@
     │   ├── OperationNotRestartable
     │   ├── AnotherRefreshWaits
     │   ├── OperationStillOpen
+    │   ├── FactSetAside
+    │   ├── TooManyDirectives
+    │   ├── TemplateConflict
+    │   ├── DocumentTextNotStored
     │   └── StaleVersion
+    ├── Unfit
+    │   ├── FactNotCurated
+    │   ├── ObservationsSwitchedOff
+    │   ├── InvalidSetting
+    │   └── InvalidTemplate
     └── Invalid
         ├── NothingToChange
         └── InvalidInput
@@ -48,11 +62,39 @@ class MentalModelNotFound(NotFound):
         )
 
 
+class DirectiveNotFound(NotFound):
+    def __init__(self, bank_id: str, directive_id: str) -> None:
+        super().__init__(f"Directive '{directive_id}' not found in bank '{bank_id}'; list its directives for their ids")
+
+
 class VersionNotFound(NotFound):
     def __init__(self, mental_model_id: str, as_of: str) -> None:
         super().__init__(
             f"Mental model '{mental_model_id}' did not exist as of {as_of}; its events show the versions it has"
         )
+
+
+class FactNotFound(NotFound):
+    def __init__(self, bank_id: str, fact_id: str) -> None:
+        super().__init__(
+            f"Memory '{fact_id}' not found in bank '{bank_id}': it is not current, and was not set aside; list the"
+            " bank's memories for the ids it has"
+        )
+
+
+class DocumentNotFound(NotFound):
+    def __init__(self, bank_id: str, document_id: str) -> None:
+        super().__init__(f"Document '{document_id}' not found in bank '{bank_id}'; list its documents for their ids")
+
+
+class EntityNotFound(NotFound):
+    def __init__(self, bank_id: str, entity_id: str) -> None:
+        super().__init__(f"Entity '{entity_id}' not found in bank '{bank_id}'; list its entities for their ids")
+
+
+class ChunkNotFound(NotFound):
+    def __init__(self, chunk_id: str) -> None:
+        super().__init__(f"Chunk '{chunk_id}' not found: its document may have been read again since, or deleted")
 
 
 class OperationNotFound(NotFound):
@@ -109,6 +151,32 @@ class OperationStillOpen(Conflict):
         )
 
 
+class FactSetAside(Conflict):
+    def __init__(self, fact_id: str) -> None:
+        super().__init__(f"Memory '{fact_id}' is invalidated; restore it (state: valid) in the same request to edit it")
+
+
+class TooManyDirectives(Conflict):
+    def __init__(self, at_most: int) -> None:
+        super().__init__(f"A bank has {at_most} directives at most; delete some that are not needed")
+
+
+class TemplateConflict(Conflict):
+    def __init__(self, bank_id: str) -> None:
+        super().__init__(
+            f"Bank '{bank_id}' was changed by someone else while the template was imported; nothing was imported:"
+            " repeat the request"
+        )
+
+
+class DocumentTextNotStored(Conflict):
+    def __init__(self, document_id: str) -> None:
+        super().__init__(
+            f"The text of document '{document_id}' is not stored (store_document_text is false), so it can neither"
+            " be appended to nor read again; retain its whole text with update_mode 'replace'"
+        )
+
+
 class StaleVersion(Conflict):
     """The stream has moved on since the version the command was decided on."""
 
@@ -119,15 +187,41 @@ class StaleVersion(Conflict):
         self.actual = actual
 
 
+class Unfit(Refusal):
+    """The input has the right shape, and says what cannot be."""
+
+
+class FactNotCurated(Unfit):
+    def __init__(self, fact_id: str) -> None:
+        super().__init__(
+            f"Memory '{fact_id}' is an observation: it is made of facts; edit or invalidate the facts it rests on"
+        )
+
+
+class ObservationsSwitchedOff(Unfit):
+    def __init__(self, bank_id: str) -> None:
+        super().__init__(
+            f"Bank '{bank_id}' makes no observations: set enable_observations in its config, or on the server"
+        )
+
+
+class InvalidSetting(Unfit):
+    """A key or a value of a bank's config."""
+
+
+class InvalidTemplate(Unfit):
+    """A bank template; the text says where it is wrong."""
+
+
 class Invalid(Refusal):
     """The input cannot be taken as it is."""
 
 
 class NothingToChange(Invalid):
-    def __init__(self) -> None:
-        super().__init__(
-            "The request changes nothing: give at least one of name, source_query, max_tokens, tags, trigger, content"
-        )
+    """`fields` are those of which one is needed."""
+
+    def __init__(self, fields: str = "name, source_query, max_tokens, tags, trigger, content") -> None:
+        super().__init__(f"The request changes nothing: give at least one of {fields}")
 
 
 class InvalidInput(Invalid):

@@ -77,10 +77,10 @@ def delay_before_retry(base: timedelta, retries: int, operation_id: UUID) -> tim
 # --- parking ----------------------------------------------------------------------------------------------------------
 
 
-def min_interval(model: MentalModel, default: int) -> timedelta:
-    """Least time between automatic refreshes: the model's own, where 0 exempts it, or the default. In seconds."""
+def min_interval(model: MentalModel, of_bank: int) -> timedelta:
+    """Least time between automatic refreshes: the model's own, where 0 exempts it, or its bank's, in seconds."""
     own = model.trigger.min_refresh_interval_seconds
-    return timedelta(seconds=max(0, default if own is None else own))
+    return timedelta(seconds=max(0, of_bank if own is None else own))
 
 
 def park_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from domain.value import Value
@@ -28,6 +29,18 @@ class TokenUsage(Value):
     total_tokens: int = 0
     cached_tokens: int = 0
     thoughts_tokens: int = 0
+
+
+KEPT = " (kept)"
+"""Ends the purpose of a call that is free, because an event before tells already what it cost."""
+
+_NUMBERED = re.compile(r"[ _]\d+\b")
+
+
+def purpose_of(told: str) -> str:
+    """What a call was for without its number in a conversation, and whether it was made or found again: `reflect` for
+    `reflect_3 (kept)`. There are few of them."""
+    return _NUMBERED.sub("", told.removesuffix(KEPT))
 
 
 def total(calls: Iterable[ModelCall]) -> TokenUsage:

@@ -19,11 +19,13 @@ from domain.bank import BankEvent
 from domain.event import Event
 from domain.mental_model.events import MentalModelEvent
 from domain.operation import OperationEvent
+from domain.request import RequestEvent
 
 AGGREGATES: tuple[tuple[str, Any], ...] = (
     ("Mental model", MentalModelEvent),
     ("Bank", BankEvent),
     ("Operation", OperationEvent),
+    ("Request", RequestEvent),
 )
 
 INTRODUCTION = """\

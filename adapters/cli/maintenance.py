@@ -10,11 +10,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from adapters.app import Service, build, opened
+from adapters.app import build
 from adapters.cli.timeline_table import timeline_table
 from adapters.cli.unusable import Unusable
 from adapters.database_server import database_server
 from adapters.postgres.read_models import Comparison
+from adapters.service import Service, opened
 from adapters.settings import Settings
 from adapters.verification import verify as verify_documents
 from domain.refusals import MentalModelNotFound

@@ -32,8 +32,9 @@ def serve(settings: Settings, *, demo: bool, run_worker: bool, stay: bool) -> No
     with _listening(settings) as listener, database_server(settings) as ready:
         import uvicorn
 
-        from adapters.app import build, opened
+        from adapters.app import build
         from adapters.http.application import create_app
+        from adapters.service import opened
 
         with opened(build(settings, ready())) as service:
             service.keep_vector_index()
@@ -126,7 +127,8 @@ def _start_demo(server: uvicorn.Server, address: str, stay: bool) -> Future[None
 def work(settings: Settings) -> None:
     """Runs background work until SIGINT or SIGTERM."""
     with database_server(settings) as ready:
-        from adapters.app import build, opened
+        from adapters.app import build
+        from adapters.service import opened
 
         with opened(build(settings, ready())) as service:
             service.keep_vector_index()

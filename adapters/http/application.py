@@ -13,24 +13,63 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from adapters.app import Service
 from adapters.http import (
+    bank_config,
+    bank_templates,
     banks,
+    consolidation,
+    curation,
+    directives,
     document_versions,
+    documents,
+    dry_run_extract,
     dry_runs,
+    entities,
     errors,
+    files,
     health,
     memories,
+    memory_timeseries,
     mental_models,
+    metrics,
+    observations,
     operations,
+    recall,
+    reflect,
     tags,
 )
 from adapters.http.backend import Backend
 from adapters.http.in_process_worker import InProcessWorker
 from adapters.http.limits import BodyLimit
 from adapters.http.wire_route import encoded_slash, has_encoded_slash
+from adapters.service import Service
 
 NOTHING_HERE = "Nothing is served at this path; /docs lists what is"
+ROUTES = (
+    mental_models,
+    dry_runs,
+    document_versions,
+    memories,
+    dry_run_extract,
+    files,
+    recall,
+    reflect,
+    curation,
+    documents,
+    entities,
+    banks,
+    memory_timeseries,
+    consolidation,
+    observations,
+    bank_config,
+    bank_templates,
+    directives,
+    operations,
+    tags,
+    health,
+    metrics,
+)
+"""In this order: of two that take a path, the first has it."""
 
 
 def create_app(service: Service, *, run_worker: bool) -> FastAPI:
@@ -44,9 +83,12 @@ def create_app(service: Service, *, run_worker: bool) -> FastAPI:
         lifespan=_lifespan(service, run_worker),
         generate_unique_id_function=_operation_id,
     )
-    for routes in (mental_models, dry_runs, document_versions, memories, banks, operations, tags, health):
+    for routes in ROUTES:
         app.include_router(routes.router)
+    app.include_router(documents.chunks_router)
     app.add_middleware(BodyLimit, max_bytes=service.settings.max_body_bytes)
+    app.add_middleware(metrics.CountRequests, counted=service.metrics)
+    app.state.numbers = metrics.NumbersKept()
     app.add_exception_handler(HTTPException, _unrouted)
     return app
 

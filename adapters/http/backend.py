@@ -12,11 +12,11 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import Depends
 from starlette.requests import Request
 
-from adapters.app import Service
 from adapters.daemon_thread import in_daemon_thread
 from adapters.http.errors import ServiceStopping
 from adapters.http.in_process_worker import InProcessWorker
 from adapters.postgres.reader import AsyncReader
+from adapters.service import Service
 from domain.event import Context
 from domain.refusals import BankNotFound
 from projections import banks
@@ -42,6 +42,11 @@ class Backend:
     started_at: float
     commands: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(COMMANDS_AT_ONCE))
     model_calls: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MODEL_CALLS_AT_ONCE))
+
+    @property
+    def makes_observations(self) -> bool:
+        """Whether banks do that do not say otherwise."""
+        return self.service.settings.bank_defaults.enable_observations
 
     def by_user(self, cause: str) -> Context:
         """The context of a command that a request gives; `cause` says which request."""

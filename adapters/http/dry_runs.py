@@ -17,7 +17,8 @@ from adapters.http.dry_run_responses import (
     RefreshWindowTimes,
 )
 from adapters.http.fields import BankId
-from adapters.http.memory_wire import recall_result
+from adapters.http.recall_responses import recall_result
+from adapters.http.reflect import output_of
 from adapters.http.responses import Problem, respond
 from adapters.http.times import iso, iso_or_none
 from adapters.http.wire_route import WireRoute
@@ -120,5 +121,5 @@ def _based_on(preview: Preview) -> dict[str, Any]:
 def _trace(preview: Preview) -> RefreshTrace:
     trace = trace_of(preview.outcome, None)
     for call, result in zip(trace["tool_calls"], preview.outputs, strict=True):
-        call["output"] = {"memories": [recall_result(each).model_dump() for each in result.facts]}
+        call["output"] = {**output_of(result), "memories": [recall_result(each).model_dump() for each in result.facts]}
     return RefreshTrace.model_validate(trace)

@@ -20,12 +20,18 @@ from starlette.responses import Response
 from adapters.http.unstorable import Location, printable
 from adapters.postgres.event_mapper import UnstorableEvent
 from adapters.postgres.unavailable import DatabaseUnavailable
+from application.deadline import DeadlinePassed
 from application.ports import MindFailed
-from domain.refusals import Conflict, Invalid, InvalidInput, NotFound, Refusal, StaleVersion
+from domain.refusals import Conflict, Invalid, InvalidInput, NotFound, Refusal, StaleVersion, Unfit
 
 logger = logging.getLogger(__name__)
 
-STATUS_OF_REFUSALS: tuple[tuple[type[Refusal], int], ...] = ((NotFound, 404), (Conflict, 409), (Invalid, 422))
+STATUS_OF_REFUSALS: tuple[tuple[type[Refusal], int], ...] = (
+    (Unfit, 400),
+    (NotFound, 404),
+    (Conflict, 409),
+    (Invalid, 422),
+)
 """First match wins. A StaleVersion that answers an If-Match is 412."""
 
 RETRY_AFTER_SECONDS = "1"
@@ -54,6 +60,8 @@ def answer_to(error: Exception) -> Response:
             return JSONResponse({"detail": printable(str(error.detail), 1000)}, error.status_code, error.headers)
         case UnstorableEvent():
             return JSONResponse({"detail": str(error)}, 422)
+        case DeadlinePassed():
+            return JSONResponse({"detail": f"{error}; ask for less, or repeat the request later"}, 504)
         case MindFailed():
             return _mind_failed(error)
         case ClientDisconnect():

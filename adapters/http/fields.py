@@ -10,6 +10,7 @@ import json
 import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from fastapi import Path, Query
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
@@ -17,7 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from adapters.http.times import to_utc
 from domain.candidate import is_blank
-from domain.memory import estimated_tokens
+from domain.memory import QUERY_TOKENS, estimated_tokens
 
 BANK_ID_LENGTH = 256
 MENTAL_MODEL_ID_LENGTH = 128
@@ -28,7 +29,6 @@ MISSION_LENGTH = 20_000
 DOCUMENT_LENGTH = 100_000
 """Several times what the largest budget of tokens lets a refresh write."""
 CONTEXT_LENGTH = 10_000
-QUERY_TOKENS = 500
 TAG_LENGTH = 256
 TAGS_AT_MOST = 100
 ENTITIES_AT_MOST = 100
@@ -66,7 +66,8 @@ def _mental_model_id(value: str) -> str:
     return value
 
 
-def _not_blank(value: str) -> str:
+def not_blank(value: str) -> str:
+    """The text itself. Raises PydanticCustomError for one that shows nothing."""
     if is_blank(value):
         raise _invalid("blank", "must not be blank")
     return value
@@ -122,21 +123,29 @@ def _text_of_blocks(value: Any) -> Any:
     return "\n".join(texts)
 
 
-def _moment(value: Any) -> Any:
+def moment(value: Any) -> Any:
     """ISO 8601 to a time in UTC. None and "unset" stay."""
     if value is None or value == "unset":
         return value
     if not isinstance(value, str):
         raise _invalid("timestamp", 'a time is a string in ISO 8601 ("2024-01-15T10:30:00Z"), null, or "unset"')
     try:
-        moment = to_utc(value)
+        read = to_utc(value)
     except ValueError as error:
         raise _invalid(
             "timestamp", 'not a time in ISO 8601 ("2024-01-15T10:30:00Z"); null is now, "unset" is no time'
         ) from error
-    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
-        raise _invalid("timestamp", f'the year {moment.year} looks like a placeholder; use "unset" for no time')
-    return moment
+    if not FIRST_YEAR <= read.year <= LAST_YEAR:
+        raise _invalid("timestamp", f'the year {read.year} looks like a placeholder; use "unset" for no time')
+    return read
+
+
+def uuid_or_none(text: str) -> UUID | None:
+    """An id that is no UUID is no id of anything."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 def _metadata(value: Any) -> Any:
@@ -162,19 +171,19 @@ BankId = Annotated[
 NewMentalModelId = Annotated[
     str, StringConstraints(max_length=MENTAL_MODEL_ID_LENGTH), AfterValidator(_mental_model_id)
 ]
-Name = Annotated[str, StringConstraints(max_length=NAME_LENGTH), AfterValidator(_not_blank)]
+Name = Annotated[str, StringConstraints(max_length=NAME_LENGTH), AfterValidator(not_blank)]
 Mission = Annotated[str, StringConstraints(max_length=MISSION_LENGTH)]
 DocumentText = Annotated[str, StringConstraints(max_length=DOCUMENT_LENGTH), AfterValidator(_shows_something)]
-SourceQuery = Annotated[str, AfterValidator(_not_blank), AfterValidator(_short_query)]
-RecallText = Annotated[str, AfterValidator(_not_blank), AfterValidator(_short_query), AfterValidator(_has_a_word)]
+SourceQuery = Annotated[str, AfterValidator(not_blank), AfterValidator(_short_query)]
+RecallText = Annotated[str, AfterValidator(not_blank), AfterValidator(_short_query), AfterValidator(_has_a_word)]
 TokenBudget = Annotated[int, Field(ge=256, le=8192)]
-Tag = Annotated[str, StringConstraints(max_length=TAG_LENGTH), AfterValidator(_not_blank)]
+Tag = Annotated[str, StringConstraints(max_length=TAG_LENGTH), AfterValidator(not_blank)]
 Tags = Annotated[list[Tag], Field(max_length=TAGS_AT_MOST), AfterValidator(_once_each)]
 TagsOrJson = Annotated[Tags, BeforeValidator(_tags_in_json)]
 Content = Annotated[
     str,
     BeforeValidator(_text_of_blocks),
-    AfterValidator(_not_blank),
+    AfterValidator(not_blank),
     WithJsonSchema(
         {
             "anyOf": [
@@ -193,7 +202,7 @@ Content = Annotated[
 ]
 Timestamp = Annotated[
     datetime | Literal["unset"] | None,
-    BeforeValidator(_moment),
+    BeforeValidator(moment),
     WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"const": "unset"}, {"type": "null"}]}),
 ]
 Metadata = Annotated[
@@ -202,8 +211,8 @@ Metadata = Annotated[
     Field(max_length=METADATA_KEYS_AT_MOST),
     WithJsonSchema({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}),
 ]
-DocumentId = Annotated[str, StringConstraints(max_length=DOCUMENT_ID_LENGTH), AfterValidator(_not_blank)]
-Entity = Annotated[str, StringConstraints(max_length=ENTITY_LENGTH), AfterValidator(_not_blank)]
+DocumentId = Annotated[str, StringConstraints(max_length=DOCUMENT_ID_LENGTH), AfterValidator(not_blank)]
+Entity = Annotated[str, StringConstraints(max_length=ENTITY_LENGTH), AfterValidator(not_blank)]
 
 TagFilter = Annotated[list[str] | None, Query(max_length=TAGS_AT_MOST)]
 Offset = Annotated[int, Query(ge=0, le=LAST_OFFSET)]

@@ -19,7 +19,8 @@ async def as_it_stands(api: Backend, bank_id: str, mental_model_id: str, detail:
     find = documents.find(bank_id, mental_model_id, detail)
     stale: dict[str, staleness.Staleness] = {}
     if detail == "full":
-        row, stale = await api.ask_both(find, staleness.of_models(bank_id, [mental_model_id]))
+        asked = staleness.of_models(bank_id, [mental_model_id], observations=api.makes_observations)
+        row, stale = await api.ask_both(find, asked)
     else:
         row = await api.ask(find)
     if row is None:

@@ -65,7 +65,8 @@ async def list_mental_models(
     )
     if not rows and not total:
         await api.require_bank(bank_id)
-    stale = await api.ask(staleness.of_models(bank_id, [row.mental_model_id for row in rows])) if rows else {}
+    asked = staleness.of_models(bank_id, [row.mental_model_id for row in rows], observations=api.makes_observations)
+    stale = await api.ask(asked) if rows else {}
     return respond_with(mental_model_wire.listed(rows, stale, total=total, limit=limit, offset=offset))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -12,8 +13,10 @@ from starlette.responses import Response
 
 from adapters.http.backend import Api
 from adapters.http.fields import BankId, Offset
+from adapters.http.operation_parts import child_of, result_of
 from adapters.http.responses import (
     OperationChanged,
+    OperationProgress,
     OperationResponse,
     OperationsListResponse,
     OperationStatusResponse,
@@ -26,7 +29,8 @@ from adapters.http.times import iso, iso_or_none
 from adapters.http.wire_route import WireRoute
 from domain.operation import RefreshDone, Result
 from domain.refusals import BankNotFound, OperationNotFound
-from projections import banks, operations
+from projections import banks, operation_parts, operations
+from projections.operation_parts import IN_PARTS
 from projections.operations import OperationRow, Status
 
 _RESULT: TypeAdapter[Any] = TypeAdapter(Result)
@@ -50,12 +54,20 @@ async def list_operations(
     after: Annotated[
         str | None, Query(description="An operation's id: those listed after it, though new ones came")
     ] = None,
-    exclude_parents: bool = False,  # noqa: ARG001 - part of the contract; no operation here has children
+    exclude_parents: Annotated[bool, Query(description="Without those that are made of others")] = False,
 ) -> Response:
     """Operations of a bank, newest first. Pages that begin `after` the last operation of the page before, which the
     contract does not have, neither repeat nor miss any while new ones arrive."""
     known = None if after is None else str(_operation_id(after))
-    asked = operations.page(bank_id, status=status, operation_type=type, limit=limit, offset=offset, after=known)
+    asked = operations.page(
+        bank_id,
+        status=status,
+        operation_type=type,
+        limit=limit,
+        offset=offset,
+        after=known,
+        exclude_parents=exclude_parents,
+    )
     (rows, total), bank = await api.ask_both(asked, banks.find(bank_id))
     if bank is None:  # operations outlive their bank, but not for those who ask
         raise BankNotFound(bank_id)
@@ -76,10 +88,12 @@ async def get_operation_status(api: Api, bank_id: BankId, operation_id: str, inc
         raise BankNotFound(bank_id)
     if row is None:
         return respond(UnknownOperation(operation_id=operation_id))
+    parts = await api.ask(operation_parts.parts(bank_id, str(known_as))) if row.operation_type == IN_PARTS else []
     body = OperationStatusResponse(
         **_shared(row),
         completed_at=iso_or_none(row.completed_at),
-        result_metadata=row.result,
+        result_metadata=result_of(parts) if parts else row.result,
+        child_operations=[child_of(part) for part in parts] if row.operation_type == IN_PARTS else None,
         task_payload=row.work if include_payload else None,
     )
     return respond(body)
@@ -141,7 +155,15 @@ def _shared(row: OperationRow) -> dict[str, Any]:
         "retry_count": row.retry_count,
         "next_retry_at": iso_or_none(row.next_retry_at),
         "park_reason": row.park_reason,
+        "progress": _progress(row),
     }
+
+
+def _progress(row: OperationRow) -> OperationProgress | None:
+    """Times are written here as everywhere else."""
+    if row.progress is None:
+        return None
+    return OperationProgress(**{**row.progress, "at": iso(datetime.fromisoformat(row.progress["at"]))})
 
 
 def _details(row: OperationRow) -> RefreshDetails | None:

@@ -5,7 +5,7 @@ Null for a field of a request is as if it were absent; only a trigger's fields t
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -14,26 +14,23 @@ from adapters.http import ignored
 from adapters.http.fields import (
     CONTEXT_LENGTH,
     ENTITIES_AT_MOST,
-    MOST_TOKENS,
+    TAGS_AT_MOST,
     Content,
     DocumentId,
     DocumentText,
     Entity,
     Metadata,
-    Mission,
     Name,
     NewMentalModelId,
-    RecallText,
     SourceQuery,
+    Tag,
     Tags,
     TagsOrJson,
     Timestamp,
     TokenBudget,
 )
 from adapters.http.moments import LAST_VERSION
-from domain.memory import Budget
 from domain.mental_model.trigger import Trigger
-from domain.scope import FactType, TagGroup, TagsMatch
 
 ITEMS_AT_MOST = 1000
 
@@ -99,44 +96,10 @@ class RevertMentalModelRequest(Body):
     version: int = Field(ge=1, le=LAST_VERSION, description="The version whose document is wanted back.")
 
 
-class DispositionInput(Body):
-    INSIDE = "disposition."
-
-    skepticism: int | None = Field(default=None, ge=1, le=5)
-    literalism: int | None = Field(default=None, ge=1, le=5)
-    empathy: int | None = Field(default=None, ge=1, le=5)
-
-
-class BankRequest(Body):
-    """What is not given stays; an empty mission removes one. `background` and `mission` are older names of
-    `reflect_mission`, and the traits may be given one by one."""
-
-    name: Name | None = None
-    reflect_mission: Mission | None = None
-    mission: Mission | None = None
-    background: Mission | None = None
-    retain_mission: Mission | None = None
-    observations_mission: Mission | None = None
-    disposition: DispositionInput | None = None
-    disposition_skepticism: int | None = Field(default=None, ge=1, le=5)
-    disposition_literalism: int | None = Field(default=None, ge=1, le=5)
-    disposition_empathy: int | None = Field(default=None, ge=1, le=5)
-
-    def traits(self) -> dict[str, int]:
-        """The traits that were given."""
-        object_form = self.disposition or DispositionInput()
-        told = {
-            "skepticism": self.disposition_skepticism or object_form.skepticism,
-            "literalism": self.disposition_literalism or object_form.literalism,
-            "empathy": self.disposition_empathy or object_form.empathy,
-        }
-        return {trait: value for trait, value in told.items() if value is not None}
-
-    def chosen_reflect_mission(self) -> str | None:
-        return next((each for each in (self.reflect_mission, self.mission, self.background) if each is not None), None)
-
-    def asks_nothing(self) -> bool:
-        return not any(getattr(self, name) is not None for name in type(self).model_fields)
+Scopes = (
+    Literal["combined", "per_tag", "all_combinations", "shared"]
+    | Annotated[list[Annotated[list[Tag], Field(max_length=TAGS_AT_MOST)]], Field(max_length=TAGS_AT_MOST)]
+)
 
 
 class EntityInput(Body):
@@ -156,6 +119,10 @@ class MemoryItem(Body):
     entities: list[EntityInput] | None = Field(default=None, max_length=ENTITIES_AT_MOST)
     resolve_entities: bool | None = None
     tags: TagsOrJson | None = None
+    observation_scopes: Scopes | None = Field(
+        default=None, description="For which tags observations are made of it; null: as the bank says."
+    )
+    strategy: str | None = Field(default=None, description="One of the bank's retain strategies, by its name.")
     update_mode: Literal["replace", "append"] | None = None
 
     @model_validator(mode="after")
@@ -175,43 +142,3 @@ class RetainRequest(Body):
     document_tags: TagsOrJson | None = Field(
         default=None, description="Tags for every item.", json_schema_extra={"deprecated": True}
     )
-
-
-class TokenLimit(Body):
-    INSIDE = "include."
-
-    max_tokens: int | None = Field(default=None, ge=-1, le=MOST_TOKENS)
-
-
-class IncludeOptions(Body):
-    INSIDE = "include."
-
-    entities: TokenLimit | None = Field(default_factory=TokenLimit)
-    chunks: TokenLimit | None = None
-    source_facts: TokenLimit | None = None
-
-
-class MinScores(Body):
-    INSIDE = "min_scores."
-
-    semantic: float | None = Field(default=None, ge=0, le=1)
-    final: float | None = None
-
-
-class RecallRequest(Body):
-    query: RecallText
-    types: list[FactType] | None = None
-    budget: Budget | None = None
-    max_tokens: int | None = Field(default=None, ge=0, le=MOST_TOKENS)
-    trace: bool = False
-    include: IncludeOptions | None = None
-    tags: Tags | None = None
-    tags_match: TagsMatch = "any"
-    tag_groups: list[TagGroup] | None = None
-    min_scores: MinScores | None = None
-
-    @model_validator(mode="after")
-    def _one_filter(self) -> Self:
-        if self.tags and self.tag_groups:
-            raise ValueError("tags and tag_groups exclude each other: express the tags as a group")
-        return self

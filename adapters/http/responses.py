@@ -57,7 +57,8 @@ class MentalModelResponse(BaseModel):
     is_stale: bool | None = None
     stale_reasons: list[str] | None = Field(
         default=None,
-        description="Of a stale model: `new_memories`, `scope_changed`, `evidence_changed`, `unread_memories`.",
+        description="Of a stale model: `new_memories`, `scope_changed`, `evidence_changed`, `unread_memories`,"
+        " `pending_consolidation`.",
     )
     source_query: str | None = None
     max_tokens: int | None = None
@@ -137,6 +138,16 @@ class RefreshDetails(BaseModel):
         return cls(outcome=result.outcome, failure_reason=result.failure_reason)
 
 
+class OperationProgress(BaseModel):
+    """How far an operation is that runs. While `at` moves, so does the work."""
+
+    stage: str = Field(description="What it does: `starting`, `reading`, `asking`, `editing`, `checking`, `writing` ...")
+    at: str
+    processed: int | None = Field(description="Units of work that are done, such as items of a retain")
+    total: int | None
+    detail: dict[str, int] | None = Field(description="Counters of the operation's own, such as the step of the mind")
+
+
 class OperationFields(BaseModel):
     """What the list and the single read share; both names of an operation's id and type are always there."""
 
@@ -156,7 +167,7 @@ class OperationFields(BaseModel):
         description="Why one that waits has to: it was refreshed too recently, the bank spent its tokens of the day, or"
         " the endpoint named a time to come back."
     )
-    progress: None = None
+    progress: OperationProgress | None
 
 
 class OperationResponse(OperationFields):
@@ -173,9 +184,18 @@ class OperationsListResponse(BaseModel):
     operations: list[OperationResponse]
 
 
+class ChildOperationStatus(BaseModel):
+    operation_id: str
+    status: str
+    sub_batch_index: int
+    items_count: int
+    error_message: str | None
+
+
 class OperationStatusResponse(OperationFields):
     completed_at: str | None
     result_metadata: dict[str, Any] | None
+    child_operations: list[ChildOperationStatus] | None = None
     task_payload: dict[str, Any] | None
 
 
@@ -200,71 +220,6 @@ class RetainResponse(BaseModel):
     operation_id: str | None = None
     operation_ids: list[str] | None = None
     usage: TokenUsage | None = None
-
-
-class RecallScores(BaseModel):
-    final: float
-    semantic: float | None
-    keyword: float | None
-
-
-class RecallResult(BaseModel):
-    id: str
-    text: str
-    type: str
-    entities: list[str]
-    context: str | None
-    occurred_start: str | None
-    occurred_end: str | None
-    mentioned_at: str | None
-    document_id: str | None
-    metadata: dict[str, str] | None
-    chunk_id: str | None
-    tags: list[str]
-    scores: RecallScores
-
-
-class RecallResponse(BaseModel):
-    results: list[RecallResult]
-    entities: dict[str, Any] | None = None
-    chunks: dict[str, Any] | None = None
-    source_facts: dict[str, Any] | None = None
-    trace: dict[str, Any] | None = None
-
-
-class Disposition(BaseModel):
-    skepticism: int
-    literalism: int
-    empathy: int
-
-
-class BankProfileResponse(BaseModel):
-    bank_id: str
-    name: str
-    disposition: Disposition
-    mission: str
-    retain_mission: str | None = None
-    observations_mission: str | None = None
-
-
-class BankListItem(BaseModel):
-    bank_id: str
-    name: str
-    disposition: Disposition
-    mission: str | None
-    created_at: str
-    updated_at: str
-    fact_count: int
-    last_document_at: str | None
-    last_write_at: str | None
-    matched_aliases: list[str] = Field(default_factory=list)
-
-
-class BankListResponse(BaseModel):
-    banks: list[BankListItem]
-    total: int
-    limit: int
-    offset: int
 
 
 class BankStatsResponse(BaseModel):
@@ -310,7 +265,7 @@ class FeaturesInfo(BaseModel):
     observations: bool = False
     mcp: bool = False
     worker: bool
-    bank_config_api: bool = False
+    bank_config_api: bool = True
     bank_llm_health: bool = False
     file_upload_api: bool = False
     document_export_api: bool = False

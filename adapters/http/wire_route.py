@@ -21,11 +21,12 @@ class WireRoute(APIRoute):
         handle = super().get_route_handler()
         known = {parameter.alias for parameter in self.dependant.query_params}
         takes_body = self.body_field is not None
+        takes_slashes = ":path}" in self.path
 
         async def answer(request: Request) -> Response:
             with ignored.collecting() as names:
                 try:
-                    _check_url(request)
+                    _check_url(request, takes_slashes=takes_slashes)
                     if takes_body:
                         await _check_body(request)
                     response = await handle(request)
@@ -49,8 +50,8 @@ def encoded_slash() -> Exception:
     return errors.unprocessable(("path",), "an id in a URL cannot contain '/' (%2F); choose another id")
 
 
-def _check_url(request: Request) -> None:
-    if has_encoded_slash(request):
+def _check_url(request: Request, *, takes_slashes: bool) -> None:
+    if has_encoded_slash(request) and not takes_slashes:
         raise encoded_slash()
     if found := find_unstorable(dict(request.path_params), ("path",)):
         raise _refusal(found)

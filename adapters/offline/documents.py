@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Literal
 from uuid import UUID
 
 from adapters.offline.markdown_text import bullet, heading, one_line
@@ -32,28 +33,34 @@ class ExtractDocument:
     ends: tuple[int, ...]
 
 
-def extract_document(title: str, facts: Sequence[Fact], max_tokens: int) -> ExtractDocument:
+Layout = Literal["by_name", "by_time", "as_given"]
+"""Sections by shared names, or one list: in order of time, or as the facts are given."""
+
+
+def extract_document(
+    title: str, facts: Sequence[Fact], max_tokens: int, layout: Layout = "by_name"
+) -> ExtractDocument:
     """A document of the facts, given best first, up to the first that does not fit into `max_tokens` (estimated);
     smaller ones behind it would come and go with every change. When not even one fits, the best stands there alone,
     since a reader is better served by it than by nothing."""
     bullets = {fact.id: bullet_of(fact) for fact in facts}
-    document = _document(title, facts, bullets)
+    document = _document(title, facts, bullets, layout)
     if estimated_tokens(document.markdown) <= max_tokens:
         return document
     fitting: list[Fact] = []
     for fact in facts:
-        larger = _document(title, [*fitting, fact], bullets)
+        larger = _document(title, [*fitting, fact], bullets, layout)
         if estimated_tokens(larger.markdown) <= max_tokens:
             fitting.append(fact)
         elif fitting:
             break
-    return _document(title, fitting or facts[:1], bullets)
+    return _document(title, fitting or facts[:1], bullets, layout)
 
 
-def _document(title: str, facts: Sequence[Fact], bullets: dict[UUID, str]) -> ExtractDocument:
+def _document(title: str, facts: Sequence[Fact], bullets: dict[UUID, str], layout: Layout) -> ExtractDocument:
     markdown = f"{heading(1, title)}\n\n" if one_line(title) else ""
     ends: list[int] = []
-    sections = _sections(facts)
+    sections = _laid_out(facts, layout)
     for name, members in sections:
         if name or len(sections) > 1:
             markdown += f"{heading(2, name or REST)}\n\n"
@@ -98,6 +105,16 @@ def in_order_of_time(fact: Fact) -> tuple[str, int, UUID]:
 
 
 # --- sections ---------------------------------------------------------------------------------------------------------
+
+
+def _laid_out(facts: Sequence[Fact], layout: Layout) -> list[tuple[str, list[Fact]]]:
+    match layout:
+        case "by_name":
+            return _sections(facts)
+        case "by_time":
+            return [("", sorted(facts, key=in_order_of_time))] if facts else []
+        case "as_given":
+            return [("", list(facts))] if facts else []
 
 
 def _sections(facts: Sequence[Fact]) -> list[tuple[str, list[Fact]]]:

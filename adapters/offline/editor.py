@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adapters.offline.asked import asked_by, worth_adding
 from adapters.offline.compaction import removals
 from adapters.offline.retraction import edits_of_retracted_facts
 from adapters.offline.working_in import edits_of_new_facts
@@ -26,5 +27,7 @@ class OfflineDocumentEditor:
         if request.task == "retraction":
             placed = list(edits_of_retracted_facts(document, request.retracted, request.facts))
         else:
-            placed = edits_of_new_facts(document, request.name, request.facts)
+            # Half of the page at most: what stood there is not all to go for what was said last.
+            worth = worth_adding(asked_by(request.source_query), request.facts, request.max_tokens // 2)
+            placed = edits_of_new_facts(document, request.name, worth)
         return Proposal(edits=tuple(each.edit for each in placed if each.is_due(request)))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from adapters.offline.common_words import NAME_JOINTS, NAMING_LABELS, NO_NAMES
+from domain.entities import cleaned, folded
 
 LONGEST_NAME = 6
 """Words of a name at most; a longer run of capitals is a title."""
@@ -21,16 +22,6 @@ _LABEL = re.compile(r"(?:^|(?<=; ))(?P<key>[^\W\d_][^:;.!?]{0,40}):(?=\s)")
 _NO_PROSE = re.compile(  # addresses and paths; anchored, so that a long token is read once
     r"https?://\S+|(?<!\S)[^\s@]+@[^\s@]+\.\S+|(?<!\S)[^\s/]*/[^\s/]*/\S*"
 )
-
-
-def clean_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Names with space collapsed, blank ones dropped, each once whatever its case: the first spelling stays."""
-    kept: dict[str, str] = {}
-    for name in names:
-        collapsed = " ".join(name.split())
-        if collapsed:
-            kept.setdefault(collapsed.casefold(), collapsed)
-    return tuple(kept.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +40,8 @@ class Names:
     sentence is a name when another has it in the middle."""
 
     def __init__(self, sentences: Iterable[str], known: Sequence[str] = ()) -> None:
-        self._known = clean_names(known)
-        self._spelling = {name.casefold(): name for name in self._known}
+        self._known = cleaned(known)
+        self._spelling = {folded(name): name for name in self._known}
         self._capitalised = {word.casefold() for name in self._known for word in name.split()}
         self._lower: set[str] = set()
         for sentence in sentences:
@@ -63,7 +54,7 @@ class Names:
         found = [*self._known, *more, *self._names_in(sentence, title=False)]
         for title in filter(None, titles):
             found.extend(self._names_in(title, title=True))
-        return tuple(self._spelling.setdefault(name.casefold(), name) for name in clean_names(found))
+        return tuple(self._spelling.setdefault(folded(name), name) for name in cleaned(found))
 
     def _names_in(self, sentence: str, *, title: bool) -> list[str]:
         labels = list(_labels(sentence)) if ":" in sentence else []

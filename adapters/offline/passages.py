@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
-from adapters.offline.dates import Period
 from adapters.offline.sentences import ends_like_a_sentence, split_sentences
 from adapters.offline.speakers import Utterance, speakers, utterance
 from adapters.offline.tables import cells_of, row_text, starts_table
 from adapters.offline.wraps import unwrapped, wrap_width
+from domain.period import Period
 
 Kind = Literal["prose", "heading", "item", "row"]
 
@@ -40,6 +41,8 @@ class Passage:
     """Its last sentence leads every item of the list below it, and so needs no fact of its own."""
     level: int = 0
     """Of a heading, 1 to 6."""
+    begin: int = 0
+    """Where in the content the lines begin that it is read from."""
     label: bool = False
     """A heading that only names what is below it."""
 
@@ -47,9 +50,10 @@ class Passage:
 def passages_of(content: str, *, known: Sequence[str] = (), context: str | None = None) -> list[Passage]:
     """The passages of a text in order. `known` are names, `context` says what the text is; both help to tell a speaker
     from a label."""
-    lines = content.splitlines()
-    prose = [line for line in _without_code(lines) if not _LINK_DEFINITION.match(line)]
-    return _Reader(prose, speakers(prose, known, context)).read()
+    begins = [0, *accumulate(map(len, content.splitlines(keepends=True)))]
+    prose = [(at, line) for at, line in _without_code(content.splitlines()) if not _LINK_DEFINITION.match(line)]
+    texts = [line for _, line in prose]
+    return _Reader(texts, [begins[at] for at, _ in prose], speakers(texts, known, context)).read()
 
 
 # --- lines ------------------------------------------------------------------------------------------------------------
@@ -61,8 +65,9 @@ _NUMBERING = re.compile(r"^\d{1,3}(?:(?:\.\d{1,3})*[.)]|(?:\.\d{1,3})+)\s+(?=\S)
 _FENCE = re.compile(r"[\s>]*(?P<fence>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)", re.DOTALL)
 
 
-def _without_code(lines: list[str]) -> Iterator[str]:
-    """The lines outside fenced code. A fence that nothing closes fences nothing: what follows is read as text."""
+def _without_code(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """The lines outside fenced code with their numbers. A fence that nothing closes fences nothing: what follows is
+    read as text."""
     closing = _longest_closing_after(lines)
     open_fence = ""
     for number, line in enumerate(lines):
@@ -74,9 +79,9 @@ def _without_code(lines: list[str]) -> Iterator[str]:
                 open_fence = ""
         elif fence and closing[number][fence[0]] >= len(fence):
             open_fence = fence
-            yield ""
+            yield number, ""
         elif not (fence and bare):
-            yield line
+            yield number, line
 
 
 def _longest_closing_after(lines: list[str]) -> list[dict[str, int]]:
@@ -126,8 +131,12 @@ class _Item:
 class _Reader:
     """Reads lines into passages; what it remembers is what a reader has above the line."""
 
-    def __init__(self, lines: list[str], speaking: frozenset[str]) -> None:
+    def __init__(self, lines: list[str], begins: list[int], speaking: frozenset[str]) -> None:
         self._lines = lines
+        self._begins = begins
+        self._number = 0
+        self._open_begin = 0
+        self._turn_begin = 0
         self._speaking = speaking
         self._wrap = wrap_width(lines)
         self._passages: list[Passage] = []
@@ -151,6 +160,7 @@ class _Reader:
 
     def _take(self, number: int) -> int:
         """Reads what starts at a line; returns how many lines that was."""
+        self._number = number
         line = _unquoted(self._lines[number])
         text = " ".join(line.split())
         if not text:
@@ -178,7 +188,8 @@ class _Reader:
     def _take_heading(self, level: int, title: str) -> None:
         self._end_turn()
         self._end_section(level)
-        self._heading = Passage(title, "heading", level=level, label=_only_names(title, level))
+        begin = self._begins[self._number]
+        self._heading = Passage(title, "heading", level=level, label=_only_names(title, level), begin=begin)
         self._passages.append(self._heading)
 
     def _end_section(self, level: int) -> None:
@@ -192,17 +203,18 @@ class _Reader:
         header = cells_of(_unquoted(self._lines[number]))
         end = number + 2
         while end < len(self._lines) and "|" in (row := _unquoted(self._lines[end])):
-            self._add(" ".join(row_text(header, cells_of(row)).split()), "row")
+            self._add(" ".join(row_text(header, cells_of(row)).split()), "row", self._begins[end])
             end += 1
         if end == number + 2:
-            self._add("; ".join(header), "row")
+            self._add("; ".join(header), "row", self._begins[number])
         return end - number
 
     def _take_utterance(self, said: Utterance) -> None:
         self._end_turn()
         self._speaker, self._said, self._stamp, self._silent = said.speaker, said.said, said.unread_stamp, True
+        self._turn_begin = self._begins[self._number]
         if said.text:
-            self._open.append(said.text)
+            self._open_with(said.text)
 
     def _take_item(self, indent: int, text: str) -> None:
         self._close()
@@ -210,11 +222,16 @@ class _Reader:
             self._items.pop()
         self._items.append(_Item(indent))
         if text:
-            self._open.append(text)
+            self._open_with(text)
 
     def _take_line(self, text: str, *, indented: bool) -> None:
         if self._items and not indented and not (self._open and text[0].islower()):
             self._end_list()
+        self._open_with(text)
+
+    def _open_with(self, text: str) -> None:
+        if not self._open:
+            self._open_begin = self._begins[self._number]
         self._open.append(text)
 
     def _end_list(self) -> None:
@@ -227,7 +244,7 @@ class _Reader:
         self._end_list()
         name, self._speaker, self._said = self._speaker, "", None
         if self._silent:
-            self._add(name, "prose")
+            self._add(name, "prose", self._turn_begin)
 
     def _close(self) -> None:
         """Ends the paragraph or item that is open."""
@@ -240,10 +257,10 @@ class _Reader:
             if self._items:
                 self._add_item(text)
             else:
-                self._announcement = self._add(text, "prose")
+                self._announcement = self._add(text, "prose", self._open_begin)
 
     def _add_item(self, text: str) -> None:
-        passage, item = self._add(text, "item"), self._items[-1]
+        passage, item = self._add(text, "item", self._open_begin), self._items[-1]
         if item.passage is not None:
             return
         item.passage = passage
@@ -252,9 +269,9 @@ class _Reader:
             passage.lead = _lead_of(above)
             above.carried = above.carried or bool(passage.lead)
 
-    def _add(self, text: str, kind: Kind) -> Passage:
+    def _add(self, text: str, kind: Kind, begin: int) -> Passage:
         heading = self._heading.text if self._heading else ""
-        passage = Passage(text, kind, heading=heading, speaker=self._speaker, said=self._said)
+        passage = Passage(text, kind, heading=heading, speaker=self._speaker, said=self._said, begin=begin)
         self._passages.append(passage)
         self._silent = self._silent and not any(map(str.isalnum, text))
         return passage

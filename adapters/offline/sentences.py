@@ -1,11 +1,15 @@
-"""Prose into sentences, by its punctuation; no dictionary of a language, one linear pass."""
+"""Prose into sentences: cut by sentencex, which knows the abbreviations of many languages; what markdown puts around
+and into a sentence is put right here."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 
-from adapters.offline.common_words import word_set
+from sentencex import segment
+
+from adapters.offline.languages import ENGLISH
 
 LONGEST_SENTENCE = 1000
 """Characters of a sentence at most; a longer one is cut at clauses, so that one fact stays a thing one can read."""
@@ -13,45 +17,78 @@ LONGEST_SENTENCE = 1000
 _WIDE = "。！？｡．।॥؟۔።"
 """Marks that end a sentence whether or not a space follows."""
 _CLOSERS = "\"'”’»)\\]）］」』】》〉*_"
-_MARK = re.compile(rf"(?P<mark>[.!?…{_WIDE}]+)[{_CLOSERS}]*")
+_CLOSING = re.compile(rf"[{_CLOSERS}]+(?=\s|$)")
 _CODE = re.compile(r"`[^`]{1,200}`")
-_OPENERS = re.compile(r"[\s\"'“‘«(\[（「『【《*_`]*")
-_RUN_IN = re.compile(r"\s*\*\*\w+(?:\s\w+){0,2}[.:]\*\*")
-_WORD = re.compile(r"[^\W_]+")
+_NO_PROSE = re.compile(r"[`\ud800-\udfff]")
+_OPENERS = re.compile(r"[\s\"'“‘«(\[（「『【《*_]*")
+_RUN_IN = re.compile(r"\s*\*\*\w+(?:\s\w+){0,2}[.:]\*\*\s*")
+_NUMBER = re.compile(r"\s*\d{1,3}[.)]\s*")
+_AFTER_BRACKET = re.compile(r"(?<=[.!?][)\]])\s+(?![a-z])")
+_TITLES = re.compile(r"(?:^|[\s(\"“«])(?:dr|prof|mr|mrs|ms|m|mme|mgr|inż|sig|sr|sra|av|डॉ)\.\s*$", re.IGNORECASE)
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
-
-_NEVER_LAST = word_set(
-    "dr mr mrs ms mx prof rev hon gen col sgt lt capt gov sen rep messrs mme mlle st mt vs e.g i.e cf viz approx ca"
-    " bzw z.b d.h u.a p.ex resp incl excl"
-)
-_BEFORE_A_NUMBER = word_set(
-    "no nos nr fig figs vol p pp sec ch art eq ver v ext tel op para jan feb mar apr jun jul aug sep sept oct nov dec"
-)
-_SOMETIMES_LAST = word_set("inc ltd co corp llc bros jr sr al dept est ave blvd rd a.m p.m ph.d")
-_STARTERS = word_set(
-    "the a an this that these those it he she they we i you in on at by for from with without after before when while"
-    " if as since because but and or so then there here however meanwhile also now today yesterday tomorrow what who"
-    " how why where which our my his her their its no not all some many most each every another both"
-)
-_INITIALS = re.compile(r"(?:[A-Za-z]\.)*[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]")
+_WINDOW = 10_000
+"""Characters of a run of prose that are looked at together: some texts take time by the square of their length."""
 
 
-def split_sentences(prose: str) -> list[str]:
-    """Sentences of a run of prose in order, without the space around them; together they hold every character that is
-    not space. A full stop after an abbreviation, inside a number, name or code, or before a small letter ends none."""
+def split_sentences(prose: str, language: str = ENGLISH) -> list[str]:
+    """Sentences of a run of prose in a language (its code) in order, without the space around them; together they hold
+    every character that is not space. What stands in code ends no sentence, nor does a mark before a small letter."""
     sentences: list[str] = []
-    spans = (match.span() for match in _CODE.finditer(prose))
-    code = next(spans, None)
     start = 0
-    for match in _MARK.finditer(prose):
-        while code is not None and code[1] <= match.start():
-            code = next(spans, None)
-        inside_code = code is not None and code[0] < match.start()
-        if not inside_code and _ends_sentence(prose, start, match):
-            sentences.append(prose[start : match.end()].strip())
-            start = match.end()
-    sentences.append(prose[start:].strip())
-    return [sentence for sentence in sentences if sentence]
+    while start < len(prose):
+        end = min(len(prose), start + _WINDOW)
+        pieces = _joined(list(_segments(prose[start:end], language)))
+        if end < len(prose) and len(pieces) > 1:
+            pieces.pop()  # it may go on
+        sentences.extend(pieces)
+        start += sum(map(len, pieces))
+    return [stripped for sentence in sentences if (stripped := sentence.strip())]
+
+
+def _segments(prose: str, language: str) -> Iterator[str]:
+    """The parts of a text as the library cuts it, which joined are the text."""
+    shown = _NO_PROSE.sub("x", _CODE.sub(lambda code: "x" * len(code[0]), prose))
+    start = 0
+    for piece in segment(language, shown):
+        for cut in (*(start + match.end() for match in _AFTER_BRACKET.finditer(piece)), start + len(piece)):
+            yield prose[start:cut]
+            start = cut
+    if start < len(prose):
+        yield prose[start:]
+
+
+def _joined(pieces: list[str]) -> list[str]:
+    """The parts with what belongs together joined: marks that close a sentence, the label or number it begins with, a
+    title and its name."""
+    joined: list[str] = []
+    for piece in pieces:
+        if not joined:
+            joined.append(piece)
+            continue
+        closing = _CLOSING.match(piece) if not joined[-1][-1:].isspace() else None
+        if closing is not None:
+            joined[-1] += closing[0]
+            piece = piece[closing.end() :]
+        if not piece:
+            continue
+        if _belong_together(joined[-1], piece):
+            joined[-1] += piece
+        else:
+            joined.append(piece)
+    return joined
+
+
+def _belong_together(before: str, piece: str) -> bool:
+    if not before.strip() or _RUN_IN.fullmatch(before) or _NUMBER.fullmatch(before) or not piece.strip():
+        return True
+    mark = before.rstrip()[-1]
+    if mark == "．" and piece[:1].isdigit():
+        return True
+    if mark in _WIDE:
+        return False
+    opening = _OPENERS.match(piece)
+    first = piece[opening.end() if opening else 0 :][:1]
+    return first.islower() or (mark == "." and bool(_TITLES.search(before[-12:])))
 
 
 def is_cjk(character: str) -> bool:
@@ -62,51 +99,6 @@ def is_cjk(character: str) -> bool:
 def ends_like_a_sentence(text: str) -> bool:
     """Whether a text closes with a mark that ends a sentence."""
     return text.rstrip(_CLOSERS.replace("\\", "")).endswith((*".!?…", *_WIDE))
-
-
-def _ends_sentence(prose: str, start: int, match: re.Match[str]) -> bool:
-    mark, end = match["mark"], match.end()
-    if _RUN_IN.fullmatch(prose, start, end):
-        return False  # "**Decision.** We keep events." is one thing said
-    following = prose[end : end + 1]
-    if not following:
-        return True
-    if any(character in _WIDE for character in mark):
-        return not (mark == "．" and following.isdigit())
-    if not following.isspace():
-        return mark[-1] in "!?" and (is_cjk(following) or is_cjk(prose[match.start() - 1 : match.start()]))
-    opening = _OPENERS.match(prose, end)
-    begin = opening.end() if opening else end
-    if prose[begin : begin + 1].islower() and prose[begin - 1] != "`":
-        return False  # inside code a small letter says nothing
-    return mark != "." or not _is_abbreviation(prose, start, match.start(), begin)
-
-
-def _is_abbreviation(prose: str, start: int, stop: int, following: int) -> bool:
-    """Whether the full stop at `stop` belongs to the word before it; `following` is where the next word begins."""
-    written = _word_before(prose, start, stop)
-    word = written.lower()
-    if word.isdigit() and len(word) <= 3 and stop - len(word) == start + _spaces(prose, start):
-        return True  # the number of a list
-    if word in _NEVER_LAST:
-        return True
-    if word in _BEFORE_A_NUMBER and prose[following : following + 1].isdigit():
-        return True
-    if word in _SOMETIMES_LAST or (_INITIALS.fullmatch(written) and written != "I"):
-        after = _WORD.match(prose, following)
-        return after is not None and after[0].lower() not in _STARTERS
-    return False
-
-
-def _spaces(prose: str, start: int) -> int:
-    return len(prose[start : start + 8]) - len(prose[start : start + 8].lstrip())
-
-
-def _word_before(prose: str, start: int, stop: int) -> str:
-    begin = stop
-    while begin > start and stop - begin < 20 and (prose[begin - 1].isalnum() or prose[begin - 1] == "."):
-        begin -= 1
-    return prose[begin:stop]
 
 
 # --- sentences that are too long --------------------------------------------------------------------------------------

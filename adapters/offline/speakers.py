@@ -11,8 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from adapters.offline.common_words import word_set
-from adapters.offline.dates import Period, instant
+from adapters.offline.dates import instant
 from adapters.offline.sentences import ends_like_a_sentence, is_cjk
+from domain.period import Period
 
 ASSISTANTS = frozenset({"assistant", "ai", "ai assistant"})
 _ROLES = ASSISTANTS | {"user", "human"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ CONNECTION_WITHIN_SECONDS = 10.0
 RECONNECT_SECONDS = 5.0
 """How long a pool tries to reconnect, with ever longer pauses; after it, the next who asks makes it try anew. Without
 a bound a server that comes back after a while is noticed late."""
+TRUSTED_SECONDS = 1.0
+"""How long a connection that was given back whole is taken for whole: asking the server whether it is there is a round
+trip more for each read and each transaction."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,24 @@ def connection_of(tx: Transaction) -> Connection[DictRow]:
     return tx.connection
 
 
-def _prepare(connection: Connection[DictRow]) -> None:
+class PooledConnection(Connection[DictRow]):
+    """A connection that knows when it was last given back."""
+
+    given_back_at: float = 0.0
+
+
+def _prepare(connection: PooledConnection) -> None:
     connection.autocommit = True
+
+
+def _give_back(connection: PooledConnection) -> None:
+    connection.given_back_at = time.monotonic()
+
+
+def _check(connection: PooledConnection) -> None:
+    """Asks the server whether it is there, unless it was a moment ago."""
+    if time.monotonic() - connection.given_back_at > TRUSTED_SECONDS:
+        ConnectionPool.check_connection(connection)
 
 
 class Database:
@@ -44,17 +64,18 @@ class Database:
 
     def __init__(self, conninfo: str, *, min_size: int = 1, max_size: int = 10) -> None:
         self.conninfo = conninfo
-        self.pool: ConnectionPool[Connection[DictRow]] = ConnectionPool(
+        self.pool: ConnectionPool[PooledConnection] = ConnectionPool(
             conninfo,
-            connection_class=Connection[DictRow],
+            connection_class=PooledConnection,
             kwargs={"row_factory": dict_row},
             configure=_prepare,
+            reset=_give_back,
             min_size=min_size,
             max_size=max_size,
             open=False,
             timeout=CONNECTION_WITHIN_SECONDS,
             reconnect_timeout=RECONNECT_SECONDS,
-            check=ConnectionPool.check_connection,
+            check=_check,
             name="palimpsest",
         )
 

@@ -1,18 +1,20 @@
 """What a request does to the facts of its documents.
 
 Rules: spec of the system of reference, "Document upsert". All items of one document in a request, with all their facts,
-are that document from now on. A fact that is said again keeps its id and version, the others are closed, new ones are
-added. What an append only repeats of the text before it keeps the tags and the context it was first said with.
+are that document from now on. A fact that is said again keeps its id and version, as do those of a chunk that is kept;
+the others are closed, new ones are added. What an append only repeats of the text before it keeps the tags and the
+context it was first said with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from uuid import UUID
 
 from adapters.postgres.scope_sql import sorted_tags
-from application.ports import EmbeddedFact, RetainedItem
+from application.ports import EmbeddedFact, RetainedDocument, RetainedItem
 
 
 @dataclass(frozen=True)
@@ -37,79 +39,114 @@ class CurrentFact:
     """A current version, known by the position that it became valid at."""
 
     position: int
+    fact_id: UUID
     statement: Statement
+    chunk_id: str | None = None
 
 
 @dataclass(frozen=True)
 class Addition:
-    """A fact to add, and the item that says it first."""
+    """A fact to add, the item that says it first, and the chunk it stands in."""
 
     statement: Statement
     retained: RetainedItem
     embedded: EmbeddedFact
-
-
-@dataclass
-class Document:
-    """A document as a request leaves it."""
-
-    document_id: str
-    items: list[RetainedItem] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        return self.items[-1].text
-
-    @property
-    def replaces(self) -> bool:
-        return any(retained.item.update_mode == "replace" for retained in self.items)
-
-    @property
-    def tags(self) -> list[str]:
-        return sorted_tags(tag for retained in self.items for tag in retained.item.tags)
-
-    @property
-    def metadata(self) -> dict[str, str]:
-        return {key: value for retained in self.items for key, value in retained.item.metadata}
+    chunk_id: str | None
+    fact_id: UUID
 
 
 @dataclass
 class Changes:
+    """`moved` are facts that stay, in another chunk; `causes` pairs of a fact and one that it came of."""
+
     closed: list[CurrentFact] = field(default_factory=list)
     added: list[Addition] = field(default_factory=list)
+    moved: list[tuple[CurrentFact, str]] = field(default_factory=list)
+    causes: list[tuple[UUID, UUID]] = field(default_factory=list)
 
 
-def documents_of(items: Sequence[RetainedItem]) -> list[Document]:
-    documents: dict[str, Document] = {}
-    for retained in items:
-        documents.setdefault(retained.document_id, Document(retained.document_id)).items.append(retained)
-    return list(documents.values())
+def tags_of(document: RetainedDocument) -> list[str]:
+    return sorted_tags(tag for retained in document.items for tag in retained.item.tags)
 
 
-def changes_of(documents: Sequence[Document], current: Mapping[str, Sequence[CurrentFact]]) -> Changes:
-    """What to close and to add, given the current facts by document."""
+def metadata_of(document: RetainedDocument) -> dict[str, str]:
+    return {key: value for retained in document.items for key, value in retained.item.metadata}
+
+
+def changes_of(
+    documents: Sequence[RetainedDocument], current: Mapping[str, Sequence[CurrentFact]], ids: Iterator[UUID]
+) -> Changes:
+    """What to close, to move and to add, given the current facts by document; `ids` are those of new facts."""
     changes = Changes()
     for document in documents:
-        said, known = _said(document), current.get(document.document_id, ())
-        kept = {_sameness(document, fact.statement) for fact in known}
-        changes.closed.extend(fact for fact in known if _sameness(document, fact.statement) not in said)
-        changes.added.extend(addition for sameness, addition in said.items() if sameness not in kept)
+        _change(changes, document, current.get(document.document_id, ()), ids)
     return changes
 
 
-def _said(document: Document) -> Mapping[Hashable, Addition]:
-    """Each statement of the document once, as it is first made."""
-    said: dict[Hashable, Addition] = {}
-    for retained in document.items:
-        tags = tuple(sorted_tags(retained.item.tags))
-        for embedded in retained.facts:
-            fact = embedded.fact
-            statement = Statement(
-                fact.text, fact.fact_type, tags, retained.item.context, fact.occurred_start, fact.occurred_end
+def _change(changes: Changes, document: RetainedDocument, known: Sequence[CurrentFact], ids: Iterator[UUID]) -> None:
+    said = _said(document)
+    kept_chunks = {str(chunk.chunk_id) for chunk in document.chunks if chunk.kept}
+    fact_ids: dict[Hashable, UUID] = {}
+    for fact in known:
+        sameness = _sameness(document, fact.statement)
+        unplaced = fact.chunk_id is None and document.keeps_unplaced
+        if fact.chunk_id in kept_chunks or unplaced or sameness in said:
+            fact_ids.setdefault(sameness, fact.fact_id)
+        else:
+            changes.closed.append(fact)
+        again = said.get(sameness)
+        if again is not None and fact.chunk_id not in kept_chunks and again.chunk_id not in (None, fact.chunk_id):
+            changes.moved.append((fact, again.chunk_id or ""))
+    for sameness, first in said.items():
+        if sameness not in fact_ids:
+            fact_ids[sameness] = next(ids)
+            changes.added.append(
+                Addition(first.statement, first.retained, first.embedded, first.chunk_id, fact_ids[sameness])
             )
-            said.setdefault(_sameness(document, statement), Addition(statement, retained, embedded))
+    changes.causes.extend(_causes(document, fact_ids))
+
+
+@dataclass(frozen=True)
+class _Said:
+    statement: Statement
+    retained: RetainedItem
+    embedded: EmbeddedFact
+    chunk_id: str | None
+
+
+def _said(document: RetainedDocument) -> Mapping[Hashable, _Said]:
+    """Each statement of the document once, as it is first made."""
+    chunk_ids = {chunk.number: str(chunk.chunk_id) for chunk in document.chunks}
+    said: dict[Hashable, _Said] = {}
+    for retained in document.items:
+        for embedded in retained.facts:
+            statement = _statement(retained, embedded)
+            number = embedded.fact.chunk
+            chunk_id = None if number is None else chunk_ids.get(number)
+            said.setdefault(_sameness(document, statement), _Said(statement, retained, embedded, chunk_id))
     return said
 
 
-def _sameness(document: Document, statement: Statement) -> Hashable:
+def _statement(retained: RetainedItem, embedded: EmbeddedFact) -> Statement:
+    fact = embedded.fact
+    return Statement(
+        fact.text,
+        fact.fact_type,
+        tuple(sorted_tags((*retained.item.tags, *fact.tags))),
+        retained.item.context,
+        fact.occurred_start,
+        fact.occurred_end,
+    )
+
+
+def _causes(document: RetainedDocument, fact_ids: Mapping[Hashable, UUID]) -> Iterator[tuple[UUID, UUID]]:
+    for retained in document.items:
+        of_item = [fact_ids[_sameness(document, _statement(retained, each))] for each in retained.facts]
+        for fact_id, embedded in zip(of_item, retained.facts, strict=True):
+            for place in embedded.fact.caused_by:
+                if place < len(of_item) and of_item[place] != fact_id:
+                    yield fact_id, of_item[place]
+
+
+def _sameness(document: RetainedDocument, statement: Statement) -> Hashable:
     return statement if document.replaces else statement.bare

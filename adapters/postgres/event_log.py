@@ -1,14 +1,14 @@
 """The event log on PostgreSQL: the `eventsourcing` library stores, orders and snapshots; we map, fold and queue.
 
 One append is one transaction: events, read models, and the jobs that events ask for. The library's table lock is kept:
-positions become visible in commit order (docs/adr/0005).
+positions become visible in commit order (docs/adr/0005). What is sent while it is held goes in few round trips.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from eventsourcing.persistence import IntegrityError, StoredEvent
@@ -21,7 +21,7 @@ from adapters.postgres import projector
 from adapters.postgres.database import Database, connection_of
 from adapters.postgres.event_mapper import to_recorded, to_stored
 from application.aggregate import Aggregate
-from application.ports import Loaded, StreamAppend, Transaction
+from application.ports import Loaded, StreamAppend, Transaction, Wanted
 from domain.event import RECORDED, Context, Recorded, StreamId
 from domain.refusals import StaleVersion
 
@@ -31,13 +31,16 @@ WRITES_LOCK = 0x70616C77  # "palw"
 SNAPSHOT_EVERY = 50
 """A stream's state is kept at every so many events, so that folding a long stream reads few."""
 
-_AFTER = (
-    "SELECT originator_id, originator_version, topic, state FROM stored_events"
-    " WHERE originator_id = %s AND originator_version > %s ORDER BY originator_version"
+_ALL = (
+    "SELECT originator_id, originator_version, topic, state, false AS kept FROM stored_events"
+    " WHERE originator_id = %(id)s ORDER BY originator_version"
 )
-_NEWEST_SNAPSHOT = (
-    "SELECT originator_id, originator_version, topic, state FROM snapshots"
-    " WHERE originator_id = %s ORDER BY originator_version DESC LIMIT 1"
+_FROM_SNAPSHOT = (
+    "WITH newest AS MATERIALIZED (SELECT originator_version, topic, state FROM snapshots"
+    "   WHERE originator_id = %(id)s AND topic = %(kept_as)s ORDER BY originator_version DESC LIMIT 1)"
+    " SELECT %(id)s::uuid AS originator_id, originator_version, topic, state, true AS kept FROM newest UNION ALL"
+    " SELECT originator_id, originator_version, topic, state, false FROM stored_events WHERE originator_id = %(id)s"
+    "   AND originator_version > coalesce((SELECT originator_version FROM newest), 0) ORDER BY originator_version"
 )
 _LOCK = (
     "SELECT CASE WHEN together THEN pg_advisory_xact_lock_shared(key) ELSE pg_advisory_xact_lock(key) END"
@@ -58,14 +61,18 @@ class _Datastore(PostgresDatastore):
 class _Recorder(PostgresApplicationRecorder):
     """Inserts events in a transaction that the caller opened."""
 
-    def insert_within(self, connection: Connection[DictRow], stored: Sequence[StoredEvent]) -> Sequence[int]:
-        """The log positions of the events. Raises psycopg.errors.UniqueViolation when a stream has moved on."""
-        with connection.cursor() as cursor:
-            self._insert_stored_events(cursor, stored)
-            return self._fetch_ids_after_insert_events(cursor, stored) or ()
-
-    def _notify_channel(self, curs: Cursor[DictRow]) -> None:
-        """Nobody listens: read models are folded in the append, jobs have a channel of their own."""
+    def insert_within(
+        self, connection: Connection[DictRow], stored: Sequence[StoredEvent]
+    ) -> tuple[Sequence[int], frozenset[str]]:
+        """The log positions of the events, and the read models that are set aside once nobody else appends. Raises
+        psycopg.errors.UniqueViolation when a stream has moved on."""
+        cursor = connection.cursor()
+        with connection.pipeline():  # the insert is the last: what it raises is not hidden by others that were skipped
+            self._lock_table(cursor)
+            aside = connection.execute(projector.SET_ASIDE)
+            PostgresAggregateRecorder._insert_stored_events(self, cursor, stored)
+        positions = self._fetch_ids_after_insert_events(cursor, stored) or ()
+        return positions, frozenset(row["name"] for row in aside)
 
 
 class PostgresEventLog:
@@ -87,11 +94,7 @@ class PostgresEventLog:
             return self._load(aggregate, stream, connection)
 
     def _load(self, aggregate: Aggregate[Any], stream: StreamId, connection: Connection[DictRow]) -> Loaded:
-        state, version = _snapshot(aggregate, stream, connection)
-        for row in connection.execute(_AFTER, (stream.uuid, version)):
-            state = aggregate.evolve(state, to_recorded(_stored(row)))
-            version = row["originator_version"]
-        return Loaded(state, version)
+        return _loaded(aggregate, stream, _select(aggregate, stream, connection), connection)
 
     def events(self, stream: StreamId, *, upto: int | None = None) -> Sequence[Recorded]:
         """The events of a stream, in order. Raises UnreadableEvent."""
@@ -101,6 +104,20 @@ class PostgresEventLog:
         """The events of the whole log after a position, in order, `limit` at most."""
         notifications = self._recorder.select_notifications(position, limit, inclusive_of_start=False)
         return [to_recorded(each, each.id) for each in notifications]
+
+    def hold(self, wanted: Sequence[Wanted], tx: Transaction) -> Sequence[Loaded]:
+        """Locks and reads in one round trip. Raises UnreadableEvent."""
+        connection = connection_of(tx)
+        with connection.pipeline():
+            self.lock(
+                [each.stream for each in wanted if not each.shared],
+                [each.stream for each in wanted if each.shared],
+                tx,
+            )
+            found = [_select(each.aggregate, each.stream, connection) for each in wanted]
+        return [
+            _loaded(each.aggregate, each.stream, rows, connection) for each, rows in zip(wanted, found, strict=True)
+        ]
 
     def lock(self, alone: Sequence[StreamId], shared: Sequence[StreamId], tx: Transaction) -> None:
         """Advisory locks, taken in one order by everybody and before all other locks."""
@@ -125,9 +142,9 @@ class PostgresEventLog:
             for offset, event in enumerate(append.events, start=1)
         ]
         with _stale_version(appends):
-            positions = self._recorder.insert_within(connection, stored)
+            positions, aside = self._recorder.insert_within(connection, stored)
         recorded = [to_recorded(event, position) for event, position in zip(stored, positions, strict=True)]
-        projector.fold(connection, recorded)
+        projector.fold(connection, recorded, aside)
         self._queue_jobs(connection, recorded)
         self._keep_snapshots(connection, appends)
 
@@ -143,14 +160,31 @@ class PostgresEventLog:
                     )
 
 
-def _snapshot(aggregate: Aggregate[Any], stream: StreamId, connection: Connection[DictRow]) -> tuple[Any, int]:
-    """The newest snapshot and its version; the initial state and 0 when there is none, or none this code can read."""
-    row = connection.execute(_NEWEST_SNAPSHOT, (stream.uuid,)).fetchone()
-    if row and row["topic"] == _snapshot_topic(aggregate.kind, aggregate.state_version):
-        with suppress(ValidationError):
-            kept = TypeAdapter(aggregate.state_type).validate_json(bytes(row["state"]), context=dict(RECORDED))
-            return kept, row["originator_version"]
-    return aggregate.initial, 0
+def _select(aggregate: Aggregate[Any], stream: StreamId, connection: Connection[DictRow]) -> Cursor[DictRow]:
+    """The newest snapshot of the shape this code has, and the events after it."""
+    kept_as = _snapshot_topic(aggregate.kind, aggregate.state_version)
+    return connection.execute(_FROM_SNAPSHOT, {"id": stream.uuid, "kept_as": kept_as})
+
+
+def _loaded(
+    aggregate: Aggregate[Any], stream: StreamId, rows: Iterable[DictRow], connection: Connection[DictRow]
+) -> Loaded:
+    try:
+        return _folded(aggregate, rows)
+    except ValidationError:  # a snapshot that this code cannot read
+        return _folded(aggregate, connection.execute(_ALL, {"id": stream.uuid}))
+
+
+def _folded(aggregate: Aggregate[Any], rows: Iterable[DictRow]) -> Loaded:
+    """Raises ValidationError for a snapshot that cannot be read."""
+    state, version = aggregate.initial, 0
+    for row in rows:
+        if row["kept"]:
+            state = TypeAdapter(aggregate.state_type).validate_json(bytes(row["state"]), context=dict(RECORDED))
+        else:
+            state = aggregate.evolve(state, to_recorded(_stored(row)))
+        version = row["originator_version"]
+    return Loaded(state, version)
 
 
 def _stored(row: DictRow) -> StoredEvent:

@@ -15,7 +15,7 @@ from uuid import UUID
 from eventsourcing.persistence import StoredEvent
 from pydantic import ValidationError
 
-from domain import bank, operation
+from domain import bank, operation, request
 from domain.event import RECORDED, Context, Event, Recorded, StreamId
 from domain.mental_model import events as mental_model_events
 
@@ -30,7 +30,7 @@ class UnstorableEvent(Exception):
 
 def _event_types() -> dict[str, type[Event]]:
     types: dict[str, type[Event]] = {}
-    for union in (mental_model_events.MentalModelEvent, bank.BankEvent, operation.OperationEvent):
+    for union in (mental_model_events.MentalModelEvent, bank.BankEvent, operation.OperationEvent, request.RequestEvent):
         for event_type in _flatten(union):
             if event_type.TOPIC in types:
                 raise AssertionError(f"two events share the topic {event_type.TOPIC}")

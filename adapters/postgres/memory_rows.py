@@ -17,7 +17,7 @@ from domain.memory import Fact
 FACT_COLUMNS = sql.SQL(
     "f.fact_id AS id, f.version, f.from_position AS position, f.text, f.fact_type, f.tags, f.context, f.occurred_start,"
     " f.occurred_end, f.mentioned_at, f.recorded_at, f.document_id, f.chunk_id, f.entities,"
-    " nullif(f.metadata, '{}') AS metadata"
+    " nullif(f.metadata, '{}') AS metadata, f.source_ids, f.observation_scopes"
 )
 """The columns of a row `f` of fact_versions that make a fact, by the names that it has for them."""
 

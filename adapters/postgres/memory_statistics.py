@@ -52,6 +52,18 @@ def of_bank(bank_id: str) -> Query[MemoryStatistics]:
     )
 
 
+def causal_links(bank_id: str) -> Query[dict[str, int]]:
+    """How many current facts come of which others, as a text said, by the type of what came of it."""
+    return Query(
+        "SELECT f.fact_type, count(*) AS links FROM fact_causes l"
+        " JOIN fact_versions f ON f.bank_id = l.bank_id AND f.fact_id = l.fact_id AND f.to_position IS NULL"
+        " JOIN fact_versions c ON c.bank_id = l.bank_id AND c.fact_id = l.cause_id AND c.to_position IS NULL"
+        " WHERE l.bank_id = %(bank_id)s GROUP BY f.fact_type",
+        {"bank_id": bank_id},
+        lambda rows: {row["fact_type"]: row["links"] for row in rows},
+    )
+
+
 def of_banks(bank_ids: Sequence[str]) -> Query[dict[str, MemorySize]]:
     """Sizes by bank; banks without memory are not in it."""
     return Query(

@@ -7,7 +7,7 @@ aside: it gets no more events until a rebuild heals it, and health says so. A br
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import psycopg
@@ -19,6 +19,9 @@ from projections.projection import Json, Projection, Statement
 from projections.registry import PROJECTIONS
 
 logger = logging.getLogger(__name__)
+
+SET_ASIDE = "SELECT name FROM read_models WHERE set_aside_at IS NOT NULL"
+"""The read models that get no events."""
 
 READ_MODELS_DDL = """
 CREATE TABLE IF NOT EXISTS read_models (
@@ -45,19 +48,29 @@ def statements_of(projection: Projection, events: Iterable[Recorded]) -> Iterabl
             yield from projection.project(recorded)
 
 
-def fold(connection: Connection[Any], events: Sequence[Recorded]) -> None:
-    """Folds events just inserted by this transaction into all read models that are not set aside."""
-    aside = {row["name"] for row in connection.execute("SELECT name FROM read_models WHERE set_aside_at IS NOT NULL")}
+def fold(connection: Connection[Any], events: Sequence[Recorded], aside: Collection[str]) -> None:
+    """Folds events just inserted by this transaction into all read models that are not set aside, in one round trip."""
     active = [projection for projection in PROJECTIONS if projection.name not in aside]
     try:
-        with connection.transaction():
-            for projection in active:
-                run(connection, statements_of(projection, events))
-    except psycopg.OperationalError:
-        raise
-    except Exception:  # noqa: BLE001 - whatever a read model does wrong, the write goes on; found out one by one below
-        for projection in active:
-            _fold_alone(connection, projection, events)
+        statements = [each for projection in active for each in statements_of(projection, events)]
+    except Exception:  # noqa: BLE001 - whatever a read model does wrong, the write goes on; found out one by one
+        _fold_each(connection, active, events)
+        return
+    try:
+        with connection.pipeline():
+            connection.execute("SAVEPOINT read_models")
+            run(connection, statements)
+            connection.execute("RELEASE SAVEPOINT read_models")
+    except Exception as error:
+        if isinstance(error, psycopg.OperationalError) and not isinstance(error, psycopg.errors.PipelineAborted):
+            raise
+        connection.execute("ROLLBACK TO SAVEPOINT read_models")
+        _fold_each(connection, active, events)
+
+
+def _fold_each(connection: Connection[Any], projections: Iterable[Projection], events: Sequence[Recorded]) -> None:
+    for projection in projections:
+        _fold_alone(connection, projection, events)
 
 
 def _fold_alone(connection: Connection[Any], projection: Projection, events: Sequence[Recorded]) -> None:

@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool
 
-from adapters.postgres.database import RECONNECT_SECONDS, Database, connection_of
+from adapters.postgres.database import RECONNECT_SECONDS, TRUSTED_SECONDS, Database, connection_of
 from application.ports import Transaction
 from projections.projection import Query
 
@@ -31,10 +31,6 @@ class Reader:
             return query.read(connection_of(tx).execute(query.sql, query.params).fetchall())
         with self._database.connection() as connection:
             return query.read(connection.execute(query.sql, query.params).fetchall())
-
-
-TRUSTED_SECONDS = 1.0
-"""How long a connection that was given back whole is taken for whole."""
 
 
 class ReadConnection(AsyncConnection[DictRow]):

@@ -1,8 +1,21 @@
 """What the use cases need of the outside, one Protocol each; adapters implement them, one composition root joins."""
 
-from application.ports.log import Clock, EventLog, Identities, Loaded, StreamAppend, Transaction, Transactions
-from application.ports.memory import EmbeddedFact, MemoryStore, MemoryWrite, RetainedItem, RetainInbox
+from application.ports.log import Clock, EventLog, Identities, Loaded, StreamAppend, Transaction, Transactions, Wanted
+from application.ports.memory import (
+    EmbeddedFact,
+    MemoryStore,
+    MemoryWrite,
+    RetainedChunk,
+    RetainedDocument,
+    RetainedItem,
+    RetainInbox,
+    Spelling,
+    StoredChunk,
+    StoredDocument,
+    WaitingItems,
+)
 from application.ports.minds import (
+    Consolidator,
     DocumentEditor,
     Embedder,
     Embeddings,
@@ -10,14 +23,20 @@ from application.ports.minds import (
     FactExtractor,
     MindFailed,
     ReflectPolicy,
+    RetainSteering,
     Structured,
     StructuredExtractor,
 )
+from application.ports.observations import EmbeddedChanges, MemoryMovedOn, ObservationStore
+from application.ports.progress import Progress, ProgressBoard
 from application.ports.replies import KeptReplies, KeptReply
+from application.ports.search import Judgement, PeriodReader, Reranker
 
 __all__ = [
     "Clock",
+    "Consolidator",
     "DocumentEditor",
+    "EmbeddedChanges",
     "EmbeddedFact",
     "Embedder",
     "Embeddings",
@@ -25,18 +44,33 @@ __all__ = [
     "Extraction",
     "FactExtractor",
     "Identities",
+    "Judgement",
     "KeptReplies",
     "KeptReply",
     "Loaded",
+    "MemoryMovedOn",
     "MemoryStore",
     "MemoryWrite",
     "MindFailed",
+    "ObservationStore",
+    "PeriodReader",
+    "Progress",
+    "ProgressBoard",
     "ReflectPolicy",
+    "Reranker",
     "RetainInbox",
+    "RetainSteering",
+    "RetainedChunk",
+    "RetainedDocument",
     "RetainedItem",
+    "Spelling",
+    "StoredChunk",
+    "StoredDocument",
     "StreamAppend",
     "Structured",
     "StructuredExtractor",
     "Transaction",
     "Transactions",
+    "WaitingItems",
+    "Wanted",
 ]

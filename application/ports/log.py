@@ -40,6 +40,15 @@ class Loaded:
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """A stream to be held and folded: alone, or `shared` with others that share it."""
+
+    aggregate: Aggregate[Any]
+    stream: StreamId
+    shared: bool = False
+
+
+@dataclass(frozen=True)
 class StreamAppend:
     """Events for one stream that stands at `expected`; `state` is the state after them, for a snapshot."""
 
@@ -61,8 +70,9 @@ class EventLog(Protocol):
         """The events of a stream in order, to version `upto` at most."""
         ...
 
-    def lock(self, alone: Sequence[StreamId], shared: Sequence[StreamId], tx: Transaction) -> None:
-        """Locks streams to the end of `tx`: some alone, some together with others that share them. Waits for them."""
+    def hold(self, wanted: Sequence[Wanted], tx: Transaction) -> Sequence[Loaded]:
+        """Locks streams to the end of `tx`, waiting for them, and gives each as it stands then. Raises what `load`
+        does."""
         ...
 
     def append(self, appends: Sequence[StreamAppend], context: Context, tx: Transaction) -> None:

@@ -65,11 +65,12 @@ class TriggerChanged(Event):
 
 
 def _as_before(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Shape 1 had no deltas: whatever came with them is absent, which is its default."""
+    """Shape 1 had no deltas, shape 2 no mental models and directives among what a document rests on: whatever came with
+    them is absent, which is its default."""
     return dict(payload)
 
 
-_RECORD_WITH_DELTA: Mapping[int, Upcast] = {1: _as_before}
+_RECORD_GREW: Mapping[int, Upcast] = {1: _as_before, 2: _as_before}
 
 
 class ContentWritten(Event):
@@ -79,8 +80,8 @@ class ContentWritten(Event):
     named facts for. Without ids (shape 1) they are derived from the text."""
 
     TOPIC: ClassVar[str] = "mental_model.content_written"
-    SCHEMA: ClassVar[int] = 2
-    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_WITH_DELTA
+    SCHEMA: ClassVar[int] = 3
+    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_GREW
 
     text: str
     sha256: str
@@ -93,8 +94,8 @@ class ContentUnchanged(Event):
     """A refresh ran to its end and came to the same text."""
 
     TOPIC: ClassVar[str] = "mental_model.content_unchanged"
-    SCHEMA: ClassVar[int] = 2
-    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_WITH_DELTA
+    SCHEMA: ClassVar[int] = 3
+    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_GREW
 
     record: RefreshRecord
 
@@ -103,8 +104,8 @@ class ContentPreservedNoNewFacts(Event):
     """A refresh found nothing to read in its scope; the document stays."""
 
     TOPIC: ClassVar[str] = "mental_model.content_preserved_no_new_facts"
-    SCHEMA: ClassVar[int] = 2
-    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_WITH_DELTA
+    SCHEMA: ClassVar[int] = 3
+    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_GREW
 
     record: RefreshRecord
 
@@ -113,8 +114,8 @@ class RefreshFailedEmptyCandidate(Event):
     """A refresh came to an empty text; the document stays and nothing is stamped."""
 
     TOPIC: ClassVar[str] = "mental_model.refresh_failed_empty_candidate"
-    SCHEMA: ClassVar[int] = 2
-    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_WITH_DELTA
+    SCHEMA: ClassVar[int] = 3
+    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_GREW
 
     record: RefreshRecord
 
@@ -125,8 +126,8 @@ class RefreshFailedError(Event):
     A transient failure (rate limit, server error, timeout) does not pause automation."""
 
     TOPIC: ClassVar[str] = "mental_model.refresh_failed_error"
-    SCHEMA: ClassVar[int] = 2
-    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_WITH_DELTA
+    SCHEMA: ClassVar[int] = 3
+    UPCASTS: ClassVar[Mapping[int, Upcast]] = _RECORD_GREW
 
     failure_reason: FailureReason
     error_message: str
@@ -138,6 +139,8 @@ class RefreshFailedDeltaNotApplied(Event):
     """The edits of a delta could not be had or applied; the document stays and nothing is stamped."""
 
     TOPIC: ClassVar[str] = "mental_model.refresh_failed_delta_not_applied"
+    SCHEMA: ClassVar[int] = 2
+    UPCASTS: ClassVar[Mapping[int, Upcast]] = {1: _as_before}
 
     failure_reason: FailureReason
     error_message: str
@@ -149,6 +152,8 @@ class RefreshFailedStructuredOutput(Event):
     """The structured view of the new text could not be had; the document and its present view stay."""
 
     TOPIC: ClassVar[str] = "mental_model.refresh_failed_structured_output"
+    SCHEMA: ClassVar[int] = 2
+    UPCASTS: ClassVar[Mapping[int, Upcast]] = {1: _as_before}
 
     error_message: str
     transient: bool

@@ -68,6 +68,23 @@ class Evidence(Citation):
     context: str | None = None
 
 
+class PageEvidence(Value):
+    """A mental model that a document rests on, at a version of its stream, with its text as it was read."""
+
+    mental_model_id: str
+    name: str
+    version: int
+    text: str
+
+
+class DirectiveKept(Value):
+    """A directive that a document had to keep to."""
+
+    directive_id: UUID
+    name: str
+    content: str
+
+
 class PieceGrounds(Value):
     """The facts that a section, block or item of a document rests on. `kept`: its text is older than this write, which
     only named further facts for it."""
@@ -85,7 +102,7 @@ class FactCount(Value):
 
 
 class ToolCallRecord(Value):
-    """One retrieval of a run, in order."""
+    """One retrieval of a run, in order. `ids` are those it asked for; `problem` is why it could not be run."""
 
     tool: str
     reason: str
@@ -94,6 +111,8 @@ class ToolCallRecord(Value):
     result_count: int
     duration_ms: int
     iteration: int
+    ids: tuple[str, ...] = ()
+    problem: str = ""
 
 
 EditPass = Literal["blame", "retraction", "edit", "compaction"]
@@ -175,6 +194,9 @@ class RefreshRecord(Value):
     reflect_skipped: Literal["no_sources_in_scope"] | None = None
     retrieved: tuple[FactCount, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    """The facts, observations among them; `pages` are the mental models."""
+    pages: tuple[PageEvidence, ...] = ()
+    directives: tuple[DirectiveKept, ...] = ()
     tool_calls: tuple[ToolCallRecord, ...] = ()
     candidate: str = ""
     raw_reply: str = ""

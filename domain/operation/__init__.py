@@ -14,6 +14,7 @@ from domain.operation.commands import (
     RemoveOperation,
     RequestOperation,
     RestartOperation,
+    SpendOperation,
     StartOperation,
 )
 from domain.operation.decider import decide
@@ -28,6 +29,7 @@ from domain.operation.events import (
     OperationRequested,
     OperationRestarted,
     OperationRetryScheduled,
+    OperationSpent,
     OperationStarted,
     ParkReason,
 )
@@ -39,19 +41,30 @@ from domain.operation.state import (
     evolve,
 )
 from domain.operation.work import (
+    BatchPart,
+    BatchRetainAsked,
+    ConsolidationAsked,
+    ConsolidationDone,
+    FailedItem,
     RefreshAsked,
     RefreshDone,
     Result,
     RetainAsked,
     RetainDone,
+    RetainFailed,
     Work,
 )
 
 __all__ = [
     "STATE_VERSION",
+    "BatchPart",
+    "BatchRetainAsked",
     "CancelOperation",
     "CompleteOperation",
+    "ConsolidationAsked",
+    "ConsolidationDone",
     "FailOperation",
+    "FailedItem",
     "FoldRequest",
     "NoOperation",
     "Operation",
@@ -66,6 +79,7 @@ __all__ = [
     "OperationRequested",
     "OperationRestarted",
     "OperationRetryScheduled",
+    "OperationSpent",
     "OperationStarted",
     "OperationState",
     "ParkOperation",
@@ -78,6 +92,8 @@ __all__ = [
     "Result",
     "RetainAsked",
     "RetainDone",
+    "RetainFailed",
+    "SpendOperation",
     "StartOperation",
     "Work",
     "decide",

@@ -8,7 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 from domain.operation.events import ParkReason
-from domain.operation.work import RefreshAsked, RefreshDone, RetainAsked, RetainDone
+from domain.operation.work import Result, Work
 from domain.usage import ModelCall
 
 
@@ -18,22 +18,24 @@ class RequestOperation:
 
     bank_id: str
     operation_id: UUID
-    work: RefreshAsked | RetainAsked
+    work: Work
     bank_since: datetime | None = None
 
 
 @dataclass(frozen=True)
 class StartOperation:
-    """An attempt begins. One whose worker died is repeated `at_most` times; after that it fails."""
+    """An attempt begins. One whose worker died is repeated `at_most` times; after that it fails, and `untold` are calls
+    of those attempts that no event tells."""
 
     bank_id: str
     operation_id: UUID
     at_most: int = 5
+    untold: tuple[ModelCall, ...] = ()
 
 
 @dataclass(frozen=True)
 class FoldRequest:
-    """Another request for the same refresh: explicit over automatic, in full over in its own mode."""
+    """Another request for the same refresh, or consolidation: explicit over automatic, in full over in its own mode."""
 
     bank_id: str
     operation_id: UUID
@@ -54,15 +56,17 @@ class ParkOperation:
 
 @dataclass(frozen=True)
 class CancelOperation:
-    """Of one that waits or runs."""
+    """Of one that waits or runs. `untold` are calls of attempts before that no event tells; of one that runs, the
+    attempt itself will tell them."""
 
     bank_id: str
     operation_id: UUID
+    untold: tuple[ModelCall, ...] = ()
 
 
 @dataclass(frozen=True)
 class RestartOperation:
-    """Of a failed, cancelled or waiting one; a refresh that was automatic is now asked for."""
+    """Of a failed, cancelled or waiting one; what was automatic is now asked for."""
 
     bank_id: str
     operation_id: UUID
@@ -78,24 +82,38 @@ class RemoveOperation:
 
 @dataclass(frozen=True)
 class CompleteOperation:
-    """An attempt did what was asked."""
+    """An attempt did what was asked. `untold` are calls of attempts before that no event tells."""
 
     bank_id: str
     operation_id: UUID
-    result: RefreshDone | RetainDone
+    result: Result
+    untold: tuple[ModelCall, ...] = ()
 
 
 @dataclass(frozen=True)
 class FailOperation:
-    """An attempt failed. It is tried again `at_most` times, next at `retry_at`; None never."""
+    """An attempt failed. It is tried again `at_most` times, next at `retry_at`; None never. `calls` are told however it
+    goes on; `untold` are calls of attempts before, told when this was the last."""
 
     bank_id: str
     operation_id: UUID
     error_message: str
     at_most: int
     retry_at: datetime | None
-    result: RefreshDone | RetainDone | None = None
+    result: Result | None = None
     calls: tuple[ModelCall, ...] = ()
+    untold: tuple[ModelCall, ...] = ()
+
+
+@dataclass(frozen=True)
+class SpendOperation:
+    """Calls that no event tells, and no end of an attempt will; also of an operation that has ended or is no longer
+    listed. No calls, no event."""
+
+    bank_id: str
+    operation_id: UUID
+    mental_model_id: str | None
+    calls: tuple[ModelCall, ...]
 
 
 OperationCommand = (
@@ -108,4 +126,5 @@ OperationCommand = (
     | CancelOperation
     | RestartOperation
     | RemoveOperation
+    | SpendOperation
 )

@@ -16,6 +16,7 @@ from domain.operation.commands import (
     RemoveOperation,
     RequestOperation,
     RestartOperation,
+    SpendOperation,
     StartOperation,
 )
 from domain.operation.events import (
@@ -28,10 +29,11 @@ from domain.operation.events import (
     OperationRequested,
     OperationRestarted,
     OperationRetryScheduled,
+    OperationSpent,
     OperationStarted,
 )
 from domain.operation.state import NoOperation, Operation, OperationState
-from domain.operation.work import RefreshAsked
+from domain.operation.work import BatchRetainAsked, ConsolidationAsked, RefreshAsked
 from domain.refusals import (
     OperationEnded,
     OperationIdTaken,
@@ -41,6 +43,7 @@ from domain.refusals import (
     OperationStillOpen,
     Refusal,
 )
+from domain.usage import ModelCall
 
 CUT_OFF = (
     "its worker died {count} times while it ran; what it works on may be what kills it. Retry it when that is mended"
@@ -52,12 +55,15 @@ def decide(command: OperationCommand, state: OperationState) -> Sequence[Event] 
     to is refused, so that nothing of it is recorded twice, and a cancel wins over a late end."""
     if isinstance(command, RequestOperation):
         return _request(command, state)
+    if isinstance(command, SpendOperation):
+        return _spent(command.mental_model_id, command.calls)
     if isinstance(state, NoOperation):
         return OperationNotFound(command.bank_id, str(command.operation_id))
     if isinstance(command, RestartOperation):
         return _restart(state)
     if isinstance(command, RemoveOperation):
-        return (OperationRemoved(),) if state.ended else OperationStillOpen(str(command.operation_id), state.status)
+        done = state.ended or isinstance(state.work, BatchRetainAsked)  # a whole has no end but that of its parts
+        return (OperationRemoved(),) if done else OperationStillOpen(str(command.operation_id), state.status)
     if state.ended:
         return OperationEnded(str(command.operation_id))
     match command:
@@ -69,12 +75,13 @@ def decide(command: OperationCommand, state: OperationState) -> Sequence[Event] 
             return (OperationParked(work=state.work, reason=command.reason, until=command.until, calls=command.calls),)
         case CompleteOperation() if _is_asked_anew(state):
             return OperationEnded(str(command.operation_id))
-        case CompleteOperation(result=result):
-            return (OperationCompleted(result=result),)
+        case CompleteOperation(result=result, untold=untold):
+            return (*_spent(_mental_model_of(state), untold), OperationCompleted(result=result))
         case FailOperation():
             return (_failed(command, state),)
-        case CancelOperation():
-            return (OperationCancelled(),)
+        case CancelOperation(untold=untold):
+            left = untold if state.status == "pending" else ()
+            return (*_spent(_mental_model_of(state), left), OperationCancelled())
         case _:
             assert_never(command)
 
@@ -101,28 +108,28 @@ def _is_asked_anew(state: Operation) -> bool:
 def _start(command: StartOperation, state: Operation) -> Event:
     cut_off = state.cut_off + (state.status == "processing")
     if cut_off > command.at_most:
-        return OperationFailed(error_message=CUT_OFF.format(count=cut_off))
+        return OperationFailed(error_message=CUT_OFF.format(count=cut_off), calls=command.untold)
     return OperationStarted(attempt=state.attempts + 1)
 
 
 def _fold(command: FoldRequest, state: Operation) -> Sequence[Event] | Refusal:
-    if state.status != "pending" or not isinstance(state.work, RefreshAsked):
+    if state.status != "pending" or not isinstance(state.work, RefreshAsked | ConsolidationAsked):
         return OperationNotWaiting(str(command.operation_id))
-    work = state.work.model_copy(
-        update={
-            "automatic": state.work.automatic and command.automatic,
-            "mode": "full" if "full" in (state.work.mode, command.mode) else None,
-        }
-    )
+    changes: dict[str, object] = {"automatic": state.work.automatic and command.automatic}
+    if isinstance(state.work, RefreshAsked):
+        changes["mode"] = "full" if "full" in (state.work.mode, command.mode) else None
+    work = state.work.model_copy(update=changes)
     released = state.due is not None and not command.automatic
     return (OperationFolded(work=work, released=released),) if released or work != state.work else ()
 
 
 def _restart(state: Operation) -> Sequence[Event] | Refusal:
-    """An automatic refresh would be parked again: who restarts it asks for it."""
+    """What is automatic would be parked again: who restarts it asks for it."""
     if state.status in ("processing", "completed"):
         return OperationNotRestartable(str(state.operation_id), state.status)
-    work = state.work.model_copy(update={"automatic": False}) if isinstance(state.work, RefreshAsked) else state.work
+    work = state.work
+    if isinstance(work, RefreshAsked | ConsolidationAsked):
+        work = work.model_copy(update={"automatic": False})
     if _is_asked_anew(state) and work == state.work:
         return ()
     return (OperationRestarted(work=work),)
@@ -139,4 +146,12 @@ def _failed(command: FailOperation, state: Operation) -> Event:
             result=command.result,
             calls=command.calls,
         )
-    return OperationFailed(error_message=message, result=command.result, calls=command.calls)
+    return OperationFailed(error_message=message, result=command.result, calls=(*command.calls, *command.untold))
+
+
+def _spent(mental_model_id: str | None, calls: tuple[ModelCall, ...]) -> tuple[Event, ...]:
+    return (OperationSpent(mental_model_id=mental_model_id, calls=calls),) if calls else ()
+
+
+def _mental_model_of(state: Operation) -> str | None:
+    return state.work.mental_model_id if isinstance(state.work, RefreshAsked) else None

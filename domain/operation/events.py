@@ -104,6 +104,16 @@ class OperationRetryScheduled(Event):
     """What the attempt cost, where no other event tells it."""
 
 
+class OperationSpent(Event):
+    """Models were asked for it, and no other event tells what that cost: by an attempt that was cut off, or one that
+    came to its end too late. Nothing else follows from it; it may come after the operation has ended."""
+
+    TOPIC: ClassVar[str] = "operation.spent"
+
+    mental_model_id: str | None
+    calls: tuple[ModelCall, ...]
+
+
 class OperationCompleted(Event):
     """It was done."""
 
@@ -129,6 +139,7 @@ OperationEvent = (
     | OperationFolded
     | OperationParked
     | OperationRetryScheduled
+    | OperationSpent
     | OperationCompleted
     | OperationFailed
     | OperationCancelled

@@ -18,6 +18,7 @@ from domain.operation.events import (
     OperationRequested,
     OperationRestarted,
     OperationRetryScheduled,
+    OperationSpent,
     OperationStarted,
 )
 from domain.operation.work import Work
@@ -89,7 +90,7 @@ def _changes(state: Operation, event: OperationEvent) -> dict[str, Any]:
             return {"status": "cancelled", "due": None}
         case OperationRestarted():
             return {"status": "pending", "work": event.work, "retries": 0, "due": None, "cut_off": 0}
-        case OperationRequested() | OperationRemoved():
+        case OperationRequested() | OperationRemoved() | OperationSpent():
             return {}
         case _:
             assert_never(event)

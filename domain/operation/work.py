@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from uuid import UUID
 
 from pydantic import Field
 
@@ -31,7 +32,33 @@ class RetainAsked(Value):
     document_id: str | None = None
 
 
-Work = Annotated[RefreshAsked | RetainAsked, Field(discriminator="type")]
+class ConsolidationAsked(Value):
+    """A consolidation of all that waits for it in the bank or, with `observation_scopes`, of the facts that have all
+    tags of one of them. One that nobody asked for is `automatic`."""
+
+    type: Literal["consolidation"] = "consolidation"
+    observation_scopes: tuple[tuple[str, ...], ...] | None = None
+    automatic: bool = False
+
+
+class BatchPart(Value):
+    """An operation that retains a part of a request, and the places of its items there."""
+
+    operation_id: UUID
+    items: tuple[int, ...]
+
+
+class BatchRetainAsked(Value):
+    """A retain of many items: each part is an operation of its own. This one has no job; how it stands is how they
+    do."""
+
+    type: Literal["batch_retain"] = "batch_retain"
+    items_count: int
+    items_sha256: str
+    parts: tuple[BatchPart, ...]
+
+
+Work = Annotated[RefreshAsked | RetainAsked | ConsolidationAsked | BatchRetainAsked, Field(discriminator="type")]
 
 
 class RefreshDone(Value):
@@ -51,4 +78,33 @@ class RetainDone(Value):
     calls: tuple[ModelCall, ...] = ()
 
 
-Result = Annotated[RefreshDone | RetainDone, Field(discriminator="type")]
+class FailedItem(Value):
+    """An item that was not retained: its place in the request, its document, and why."""
+
+    index: int
+    document_id: str
+    reason: str
+
+
+class RetainFailed(Value):
+    """What an attempt at a retain came to that could not read all of its items. The `facts` of the others are kept."""
+
+    type: Literal["retain_failed"] = "retain_failed"
+    facts: int
+    failed_items: tuple[FailedItem, ...]
+
+
+class ConsolidationDone(Value):
+    """What a finished consolidation made of how many facts, and what that cost. `failed` facts are set aside until
+    somebody has them tried again."""
+
+    type: Literal["consolidation"] = "consolidation"
+    facts: int
+    created: int = 0
+    updated: int = 0
+    deleted: int = 0
+    failed: int = 0
+    calls: tuple[ModelCall, ...] = ()
+
+
+Result = Annotated[RefreshDone | RetainDone | RetainFailed | ConsolidationDone, Field(discriminator="type")]

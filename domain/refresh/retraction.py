@@ -20,6 +20,7 @@ from domain.mental_model.record import Relink
 from domain.scope import Scope, admits
 
 DEFERRED = "{count} item(s) in its scope wait to be retained: they may say again what was taken back"
+REMADE = "{count} fact(s) are still pending consolidation: what was observed of them before may be said again"
 BROKEN_LINKS = "{count} cited fact(s) are not known to this memory: their citations were dropped, the text was kept"
 OUT_OF_SCOPE = "none of the facts the document rests on is in its scope now: it was left as it is; check its scope"
 RETRACTION_FAILED = "what rested on facts that no longer stand could not be taken out; the next refresh tries again"

@@ -1,0 +1,43 @@
+"""Scopes that a query string asks for: tags with a mode, and groups of tags as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import TypeAdapter, ValidationError
+
+from adapters.http import errors
+from domain.scope import FactType, Scope, TagGroup, TagsMatch
+
+TagGroupsText = Annotated[str | None, Query(description="Groups of tags, as a JSON list; all of them must match.")]
+
+_GROUPS = TypeAdapter(tuple[TagGroup, ...])
+
+
+def scope_of(
+    tags: Sequence[str] | None,
+    tags_match: TagsMatch,
+    tag_groups: str | None = None,
+    fact_types: Sequence[FactType] | None = None,
+) -> Scope:
+    """Raises a 422 that says what is wrong with the groups, or that there are tags as well. An empty list of groups is
+    no filter."""
+    if tags and tag_groups:
+        raise errors.unprocessable(
+            ("query", "tag_groups"), "tags and tag_groups exclude each other: put the tags in a group"
+        )
+    groups: tuple[TagGroup, ...] | None = None
+    if tag_groups:
+        try:
+            groups = _GROUPS.validate_json(tag_groups) or None
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise errors.unprocessable(("query", "tag_groups", *first["loc"]), first["msg"], first["type"]) from error
+    return Scope(
+        tags=tuple(tags or ()),
+        tags_match=tags_match,
+        tag_groups=groups,
+        fact_types=tuple(fact_types) if fact_types else None,
+    )
