@@ -184,7 +184,7 @@ def _finished(recorded: Recorded, record: RefreshRecord, **columns: Any) -> Stat
     )
 
 
-PROJECTION = Projection("documents", 3, "documents", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
+PROJECTION = Projection("documents", 4, "documents", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
 
 _FIELDS: dict[Detail, tuple[str, ...]] = {
     "metadata": DocumentRow._fields[: DocumentRow._fields.index("source_query")],

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from domain.event import Recorded
 from domain.operation import (
+    BatchRetainAsked,
     OperationCancelled,
     OperationCompleted,
     OperationFailed,
@@ -24,6 +25,7 @@ from domain.operation import (
     RefreshAsked,
     RetainAsked,
 )
+from projections.operation_parts import IN_PARTS, LEFT_BEHIND, STATUS, WITH_PARTS
 from projections.projection import Json, Projection, Query, Statement, page_reader, page_sql
 
 DDL = """
@@ -51,7 +53,8 @@ CREATE TABLE operations (
 CREATE INDEX operations_newest ON operations (bank_id, created_at DESC, operation_id DESC);
 CREATE INDEX operations_in_flight ON operations (bank_id, mental_model_id, created_at, operation_id)
     WHERE status IN ('pending', 'processing');
-CREATE INDEX operations_ended ON operations (completed_at) WHERE completed_at IS NOT NULL"""
+CREATE INDEX operations_ended ON operations (completed_at) WHERE completed_at IS NOT NULL;
+CREATE INDEX operations_in_parts ON operations (created_at) WHERE status = 'parts'"""
 
 HANDLES = (
     OperationRequested,
@@ -87,6 +90,8 @@ class OperationRow:
     created_at: datetime
     updated_at: datetime
     completed_at: datetime | None
+    progress: dict[str, Any] | None
+    """What the attempt that runs shows of itself, `at` an ISO time; None for one that does not run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +164,7 @@ def _insert(recorded: Recorded, event: OperationRequested) -> Statement:
     return Statement(
         "INSERT INTO operations (bank_id, operation_id, version, operation_type, status, mental_model_id, document_id,"
         " items_count, work, bank_since, created_at, updated_at) VALUES (%(bank_id)s, %(id)s, %(version)s, %(type)s,"
-        " 'pending', %(mental_model_id)s, %(document_id)s, %(items_count)s, %(work)s, %(bank_since)s, %(at)s, %(at)s)"
+        " %(status)s, %(mental_model_id)s, %(document_id)s, %(items_count)s, %(work)s, %(bank_since)s, %(at)s, %(at)s)"
         " ON CONFLICT (bank_id, operation_id) DO UPDATE SET version = excluded.version,"
         " operation_type = excluded.operation_type, status = excluded.status,"
         " mental_model_id = excluded.mental_model_id, document_id = excluded.document_id,"
@@ -170,9 +175,10 @@ def _insert(recorded: Recorded, event: OperationRequested) -> Statement:
         {
             **_key(recorded),
             "type": work.type,
+            "status": STATUS if isinstance(work, BatchRetainAsked) else "pending",
             "mental_model_id": work.mental_model_id if isinstance(work, RefreshAsked) else None,
             "document_id": work.document_id if isinstance(work, RetainAsked) else None,
-            "items_count": work.items_count if isinstance(work, RetainAsked) else 1,
+            "items_count": work.items_count if isinstance(work, RetainAsked | BatchRetainAsked) else 1,
             "work": Json(work.model_dump(mode="json")),
             "bank_since": event.bank_since,
             "at": recorded.occurred_at,
@@ -197,16 +203,19 @@ def _key(recorded: Recorded) -> dict[str, Any]:
     return {"bank_id": recorded.stream.bank_id, "id": recorded.stream.name, "version": recorded.version}
 
 
-PROJECTION = Projection("operations", 3, "operations", ("bank_id", "operation_id"), DDL, HANDLES, project)
+PROJECTION = Projection("operations", 4, "operations", ("bank_id", "operation_id"), DDL, HANDLES, project)
 
 _COLUMNS = (
     "bank_id, operation_id::text AS operation_id, operation_type, status, mental_model_id, document_id, items_count,"
     " work, result, error_message, retry_count, next_retry_at, park_reason, created_at, updated_at,"
-    " completed_at"
+    " completed_at,"
+    " (SELECT jsonb_build_object('stage', p.stage, 'at', p.at, 'processed', p.processed, 'total', p.total,"
+    " 'detail', p.detail) FROM operation_progress p WHERE t.status = 'processing' AND p.bank_id = t.bank_id"
+    " AND p.operation_id = t.operation_id) AS progress"
 )
 
 
-_THIS_LIFE = "bank_since IS NOT DISTINCT FROM (SELECT b.created_at FROM banks b WHERE b.bank_id = %(bank_id)s)"
+THIS_LIFE = "bank_since IS NOT DISTINCT FROM (SELECT b.created_at FROM banks b WHERE b.bank_id = %(bank_id)s)"
 """A bank deleted and created anew starts without operations."""
 
 
@@ -218,26 +227,33 @@ _AFTER = (
 
 def find(bank_id: str, operation_id: str) -> Query[OperationRow | None]:
     return Query(
-        f"SELECT {_COLUMNS} FROM operations"
-        f" WHERE bank_id = %(bank_id)s AND operation_id = %(id)s::uuid AND {_THIS_LIFE}",
+        f"SELECT {_COLUMNS} FROM {WITH_PARTS} t"
+        f" WHERE bank_id = %(bank_id)s AND operation_id = %(id)s::uuid AND {THIS_LIFE}",
         {"bank_id": bank_id, "id": operation_id},
         lambda rows: OperationRow(**rows[0]) if rows else None,
     )
 
 
 def page(
-    bank_id: str, *, status: str | None, operation_type: str | None, limit: int, offset: int, after: str | None = None
+    bank_id: str,
+    *,
+    status: str | None,
+    operation_type: str | None,
+    limit: int,
+    offset: int,
+    after: str | None = None,
+    exclude_parents: bool = False,
 ) -> Query[tuple[list[OperationRow], int]]:
     """Newest first, id as the tie-break, and how many match in all; with `after`, an operation's id, only those that
-    come after it, whatever was asked for since."""
+    come after it, whatever was asked for since. With `exclude_parents` those made of parts are left out."""
     where = (
         "bank_id = %(bank_id)s AND (%(status)s::text IS NULL OR status = %(status)s)"
-        f" AND (%(type)s::text IS NULL OR operation_type = %(type)s) AND {_THIS_LIFE}"
+        f" AND (%(type)s::text IS NULL OR operation_type = %(type)s) AND {THIS_LIFE}"
+        + (f" AND operation_type <> '{IN_PARTS}'" if exclude_parents else "")
     )
-
     return Query(
         page_sql(
-            "operations", _COLUMNS, where, ("created_at DESC", "operation_id DESC"), beyond=_AFTER if after else None
+            WITH_PARTS, _COLUMNS, where, ("created_at DESC", "operation_id DESC"), beyond=_AFTER if after else None
         ),
         {
             "bank_id": bank_id,
@@ -256,17 +272,19 @@ def in_flight(bank_id: str, mental_model_id: str) -> Query[list[InFlight]]:
     return Query(
         "SELECT operation_id::text AS operation_id, status, next_retry_at AS due FROM operations"
         " WHERE bank_id = %(bank_id)s AND mental_model_id = %(mental_model_id)s"
-        f" AND status IN ('pending', 'processing') AND {_THIS_LIFE} ORDER BY created_at, operation_id",
+        f" AND status IN ('pending', 'processing') AND {THIS_LIFE} ORDER BY created_at, operation_id",
         {"bank_id": bank_id, "mental_model_id": mental_model_id},
         lambda rows: [InFlight(**row) for row in rows],
     )
 
 
 def ended_before(time: datetime, limit: int) -> Query[list[Ended]]:
-    """Operations of all banks, and of their earlier lives, that ended before a time: the first `limit` that did."""
+    """Operations of all banks, and of their earlier lives, that ended before a time: the first `limit` that did. Those
+    made of parts, when none of these is listed any more."""
     return Query(
-        "SELECT bank_id, operation_id FROM operations WHERE completed_at < %(time)s"
-        " ORDER BY completed_at LIMIT %(limit)s",
+        "SELECT bank_id, operation_id FROM ((SELECT bank_id, operation_id, completed_at FROM operations"
+        "   WHERE completed_at < %(time)s ORDER BY completed_at LIMIT %(limit)s)"
+        f" UNION ALL {LEFT_BEHIND}) ended ORDER BY completed_at LIMIT %(limit)s",
         {"time": time, "limit": limit},
         lambda rows: [Ended(**row) for row in rows],
     )
@@ -275,8 +293,8 @@ def ended_before(time: datetime, limit: int) -> Query[list[Ended]]:
 def counts(bank_id: str) -> Query[dict[str, int]]:
     """How many operations of a bank have each status."""
     return Query(
-        "SELECT status, count(*) AS count FROM operations"
-        f" WHERE bank_id = %(bank_id)s AND {_THIS_LIFE} GROUP BY status",
+        f"SELECT status, count(*) AS count FROM {WITH_PARTS} t"
+        f" WHERE bank_id = %(bank_id)s AND {THIS_LIFE} GROUP BY status",
         {"bank_id": bank_id},
         lambda rows: {row["status"]: row["count"] for row in rows},
     )

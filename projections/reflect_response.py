@@ -27,6 +27,7 @@ from domain.mental_model.events import (
     RefreshFailedStructuredOutput,
     RefreshOutcome,
 )
+from domain.mental_model.record import DirectiveKept, PageEvidence, RefreshRecord
 from domain.refresh import failure_of, outcome_name
 from projections import citations
 from projections.citations import Cited
@@ -53,6 +54,10 @@ OF_ONE_RUN = (
 """Keys that say how the last run went; they do not outlive it."""
 
 
+PAGES, DIRECTIVES = "based_on_pages", "based_on_directives"
+"""Kept beside what is told: the mental models the document rests on, and the directives it was last written by."""
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """What an event does to what is kept: keys that go, and what is told instead."""
@@ -64,10 +69,11 @@ class Change:
 def change(event: Event, at: datetime) -> Change | None:
     """What an event of a mental model, recorded `at` that time, changes in its reflect response. None: nothing."""
     match event:
-        case ContentWritten():
-            return Change((*OF_ONE_RUN, "pending_facts", "structured_output"), _answered(event, at))
-        case ContentUnchanged():
-            return Change((*OF_ONE_RUN, "pending_facts"), _answered(event, at))
+        case ContentWritten(record=record):
+            dropped = (*OF_ONE_RUN, "pending_facts", "structured_output", *_replaced(record))
+            return Change(dropped, _answered(event, at))
+        case ContentUnchanged(record=record):
+            return Change((*OF_ONE_RUN, "pending_facts", *_replaced(record)), _answered(event, at))
         case ContentPreservedNoNewFacts():
             return Change((*OF_ONE_RUN, "pending_facts"), {**_of_run(event, at), **_pending(event)})
         case RefreshFailedEmptyCandidate() | RefreshFailedDeltaNotApplied() | RefreshFailedStructuredOutput():
@@ -75,8 +81,10 @@ def change(event: Event, at: datetime) -> Change | None:
             return Change(OF_ONE_RUN, {**_of_run(event, at), "refresh_skipped": refusal[0] if refusal else None})
         case RefreshFailedError(record=record) if record.keep_trace:
             return Change(("trace",), {"trace": trace_of(event, at)})
-        case ContentEdited() | ContentReverted() | ContentCleared():
+        case ContentEdited():
             return Change(("structured_output",), {})  # a view of another text
+        case ContentReverted() | ContentCleared():
+            return Change(("structured_output", PAGES, DIRECTIVES), {})
         case _:
             return None
 
@@ -86,7 +94,37 @@ def _answered(outcome: ContentWritten | ContentUnchanged, at: datetime) -> dict[
     told = {"text": record.candidate, **_of_run(outcome, at), **_pending(outcome), "engine": record.engine}
     if record.structured_output is not None:
         told["structured_output"] = record.structured_output
+    if record.pages:
+        told[PAGES] = [_page(each) for each in record.pages]
+    if record.directives:
+        told[DIRECTIVES] = [_directive(each) for each in record.directives]
     return told
+
+
+def _replaced(record: RefreshRecord) -> tuple[str, ...]:
+    """What the document rested on before and does not any more: a delta adds to what a full refresh used."""
+    return (PAGES, DIRECTIVES) if record.effective_mode == "full" else (DIRECTIVES,)
+
+
+def _page(page: PageEvidence) -> dict[str, Any]:
+    return {
+        "id": page.mental_model_id,
+        "name": page.name,
+        "text": f"{page.name}: {page.text}",
+        "type": "mental-models",
+        "context": None,
+        "version": page.version,
+    }
+
+
+def _directive(directive: DirectiveKept) -> dict[str, Any]:
+    return {
+        "id": str(directive.directive_id),
+        "name": directive.name,
+        "text": directive.content,
+        "type": "directives",
+        "context": None,
+    }
 
 
 def _of_run(outcome: RefreshOutcome, at: datetime) -> dict[str, Any]:
@@ -125,8 +163,12 @@ def based_on(entries: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str
 
 
 def composed(kept: Mapping[str, Any] | None, entries: Iterable[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """What is served: what is kept of the runs, and the facts; None until a refresh has ended."""
-    return None if kept is None else {**kept, "based_on": based_on(entries)}
+    """What is served: what is kept of the runs, and what the document rests on; None until a refresh has ended."""
+    if kept is None:
+        return None
+    told = {name: value for name, value in kept.items() if name not in (PAGES, DIRECTIVES)}
+    grounds = {"mental-models": kept.get(PAGES, []), "directives": kept.get(DIRECTIVES, [])}
+    return {**told, "based_on": {**based_on(entries), **grounds}}
 
 
 @dataclass(frozen=True, slots=True)

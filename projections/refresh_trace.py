@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from domain.mental_model.events import RefreshOutcome
-from domain.mental_model.record import DeltaRecord, Edit, RefreshRecord, RetractionRecord
+from domain.mental_model.record import DeltaRecord, Edit, RefreshRecord, RetractionRecord, ToolCallRecord
 from domain.refresh import outcome_name
 from domain.usage import total
 
@@ -64,7 +64,7 @@ def _tool_calls(record: RefreshRecord) -> list[dict[str, Any]]:
         {
             "tool": call.tool,
             "reason": call.reason,
-            "input": {"tool": call.tool, "query": call.query, "max_tokens": call.max_tokens},
+            "input": tool_input(call),
             "updated_at": None if read_after is None else read_after.isoformat(),
             "result_count": call.result_count,
             "duration_ms": call.duration_ms,
@@ -72,6 +72,12 @@ def _tool_calls(record: RefreshRecord) -> list[dict[str, Any]]:
         }
         for call in record.tool_calls
     ]
+
+
+def tool_input(call: ToolCallRecord) -> dict[str, Any]:
+    """What a tool was asked: a query, or ids."""
+    asked: dict[str, Any] = {"ids": list(call.ids)} if call.ids else {"query": call.query}
+    return {"tool": call.tool, **asked, "max_tokens": call.max_tokens}
 
 
 def _retraction(retraction: RetractionRecord) -> dict[str, Any]:

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from projections import banks, citations, documents, history, operations, schedules, search, staleness, timeline, usage
+from projections import (
+    banks,
+    citations,
+    directives,
+    documents,
+    history,
+    operations,
+    schedules,
+    search,
+    staleness,
+    timeline,
+    usage,
+)
 from projections.projection import Projection
 
 PROJECTIONS: tuple[Projection, ...] = (
     banks.PROJECTION,
+    directives.PROJECTION,
     documents.PROJECTION,
     search.PROJECTION,
     history.PROJECTION,

@@ -1,8 +1,8 @@
-"""The text of every document without its markup, for search by word."""
+"""The text of every document without its markup, and the words it is found by."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from domain.document import parse, plain_text
@@ -16,7 +16,8 @@ from domain.mental_model.events import (
     MentalModelDeleted,
     MentalModelRenamed,
 )
-from projections.projection import OLDER, Projection, Query, Statement, model_key
+from domain.terms import TERMS_RULE, terms
+from projections.projection import OLDER, Projection, Query, Row, Statement, model_key
 
 DDL = """
 CREATE TABLE document_search (
@@ -25,6 +26,9 @@ CREATE TABLE document_search (
     version bigint NOT NULL,
     name text NOT NULL,
     plain_text text NOT NULL,
+    name_terms text[] NOT NULL,
+    text_terms text[] NOT NULL DEFAULT '{}',
+    terms tsvector NOT NULL GENERATED ALWAYS AS (array_to_tsvector(name_terms || text_terms)) STORED,
     PRIMARY KEY (bank_id, mental_model_id)
 )"""
 
@@ -44,28 +48,30 @@ def project(recorded: Recorded) -> Iterable[Statement]:
     match recorded.event:
         case MentalModelCreated(name=name):
             yield Statement(
-                "INSERT INTO document_search (bank_id, mental_model_id, version, name, plain_text)"
-                " VALUES (%(bank_id)s, %(id)s, %(version)s, %(name)s, '') ON CONFLICT DO NOTHING",
-                {**key, "name": name},
+                "INSERT INTO document_search (bank_id, mental_model_id, version, name, plain_text, name_terms)"
+                " VALUES (%(bank_id)s, %(id)s, %(version)s, %(name)s, '', %(name_terms)s) ON CONFLICT DO NOTHING",
+                {**key, "name": name, "name_terms": list(terms(name))},
             )
         case MentalModelRenamed(name=name):
-            yield _set(key, "name", name)
+            yield _set(key, name=name, name_terms=list(terms(name)))
         case ContentWritten(text=text) | ContentEdited(text=text) | ContentReverted(text=text):
-            yield _set(key, "plain_text", plain_text(parse(text)))
+            plain = plain_text(parse(text))
+            yield _set(key, plain_text=plain, text_terms=list(terms(plain)))
         case ContentCleared():
-            yield _set(key, "plain_text", "")
+            yield _set(key, plain_text="", text_terms=[])
         case MentalModelDeleted():
             yield Statement(f"DELETE FROM document_search WHERE {OLDER}", key)
 
 
-def _set(key: dict[str, Any], column: str, value: str) -> Statement:
-    return Statement(
-        f"UPDATE document_search SET {column} = %(value)s, version = %(version)s WHERE {OLDER}",
-        {**key, "value": value},
-    )
+def _set(key: dict[str, Any], **columns: Any) -> Statement:
+    assignments = ", ".join(f"{column} = %({column})s" for column in ("version", *columns))
+    return Statement(f"UPDATE document_search SET {assignments} WHERE {OLDER}", {**key, **columns})
 
 
-PROJECTION = Projection("search", 2, "document_search", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
+VERSION = 100 * 3 + TERMS_RULE
+"""The shape of the table, and the rule by which terms are made."""
+
+PROJECTION = Projection("search", VERSION, "document_search", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
 
 
 def text_of(bank_id: str, mental_model_id: str) -> Query[str | None]:
@@ -74,4 +80,40 @@ def text_of(bank_id: str, mental_model_id: str) -> Query[str | None]:
         "SELECT plain_text FROM document_search WHERE bank_id = %(bank_id)s AND mental_model_id = %(id)s",
         {"bank_id": bank_id, "id": mental_model_id},
         lambda rows: rows[0]["plain_text"] if rows else None,
+    )
+
+
+def pending_vectors(bank_id: str, space: str) -> Query[int]:
+    """How many pages of a bank are found by word only, because their vector is still to be made."""
+    return Query(
+        f"SELECT count(*) AS pages FROM document_search s WHERE bank_id = %(bank_id)s AND {WITHOUT_VECTOR}",
+        {"bank_id": bank_id, "space": space},
+        lambda rows: int(rows[0]["pages"]),
+    )
+
+
+WITHOUT_VECTOR = (
+    "NOT EXISTS (SELECT FROM page_vectors v WHERE v.bank_id = s.bank_id AND v.mental_model_id = s.mental_model_id"
+    " AND v.version = s.version AND v.space = %(space)s)"
+)
+"""Of a row `s` of this table: no vector of its present text that can be compared with those of the space."""
+
+
+def by_tags(bank_id: str) -> Query[dict[str, tuple[str, ...]]]:
+    """The tags of every document of a bank that has a text."""
+    return Query(
+        "SELECT s.mental_model_id, d.tags FROM document_search s JOIN documents d USING (bank_id, mental_model_id)"
+        " WHERE bank_id = %(bank_id)s AND s.plain_text <> ''",
+        {"bank_id": bank_id},
+        lambda rows: {row["mental_model_id"]: tuple(row["tags"]) for row in rows},
+    )
+
+
+def pages(bank_id: str, mental_model_ids: Sequence[str]) -> Query[list[Row]]:
+    """Documents as they are read by others: id, name, content, version, tags, when last written."""
+    return Query(
+        "SELECT mental_model_id, name, content, version, tags, last_refreshed_at FROM documents"
+        " WHERE bank_id = %(bank_id)s AND mental_model_id = ANY(%(ids)s::text[])",
+        {"bank_id": bank_id, "ids": list(mental_model_ids)},
+        list,
     )

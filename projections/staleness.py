@@ -134,10 +134,14 @@ def _stored(scope: Scope) -> str:
 PROJECTION = Projection("staleness", 3, "staleness", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
 
 
+PENDING_CONSOLIDATION = "pending_consolidation"
+
+
 @dataclass(frozen=True, slots=True)
 class Staleness:
     """`reasons` is empty for a fresh document: `new_memories`, `scope_changed`, `evidence_changed` (facts it rests on
-    are gone or say something else, which is not worked in yet), `unread_memories` (there was no room for them)."""
+    are gone or say something else, which is not worked in yet), `unread_memories` (there was no room for them),
+    `pending_consolidation` (facts wait that it will read as observations)."""
 
     reasons: tuple[str, ...]
 
@@ -145,9 +149,26 @@ class Staleness:
     def is_stale(self) -> bool:
         return bool(self.reasons)
 
+    @property
+    def has_to_read(self) -> bool:
+        """Whether a refresh would find anything: what is still to be consolidated is not there yet."""
+        return any(reason != PENDING_CONSOLIDATION for reason in self.reasons)
 
-def of_models(bank_id: str, mental_model_ids: Sequence[str]) -> Query[dict[str, Staleness]]:
+
+_WAITING = (
+    "SELECT 'pending', NULL, 1, NULL, NULL, to_json(s.tags)::text, NULL, NULL, NULL, 'observation'"
+    " FROM (SELECT DISTINCT c.tag_set FROM consolidation c"
+    "   WHERE c.bank_id = %(bank_id)s AND c.consolidated_at IS NULL AND c.failed_at IS NULL) w,"
+    " LATERAL (SELECT s.tags FROM scope_clock s WHERE s.bank_id = %(bank_id)s AND s.tag_set = w.tag_set LIMIT 1) s"
+    " WHERE coalesce((SELECT (b.overrides->>'enable_observations')::bool FROM banks b"
+    "   WHERE b.bank_id = %(bank_id)s), %(observations)s)"
+)
+"""The tags of facts that wait to be made into observations; those have the same tags, or some of them."""
+
+
+def of_models(bank_id: str, mental_model_ids: Sequence[str], *, observations: bool) -> Query[dict[str, Staleness]]:
     """By id, in one query for any number of models; unknown ids are left out. Models that are alike come in one row.
+    Facts wait for consolidation only where the bank makes observations: as it says, else as `observations`.
 
     Which facts ended is found by position and joined to citations by their index, by force: the plan that is kept for a
     prepared statement would be another for as long as the tables have no statistics, and take half a second."""
@@ -165,8 +186,9 @@ def of_models(bank_id: str, mental_model_ids: Sequence[str]) -> Query[dict[str, 
         " UNION ALL SELECT 'changed', ARRAY[mental_model_id], position, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
         "   FROM changed"
         " UNION ALL SELECT 'clock', NULL, s.position, NULL, NULL, to_json(s.tags)::text, NULL, NULL, NULL, s.fact_type"
-        "   FROM scope_clock s WHERE s.bank_id = %(bank_id)s AND s.position > (SELECT min(covered) FROM models)",
-        {"bank_id": bank_id, "ids": list(mental_model_ids)},
+        "   FROM scope_clock s WHERE s.bank_id = %(bank_id)s AND s.position > (SELECT min(covered) FROM models)"
+        f" UNION ALL {_WAITING}",
+        {"bank_id": bank_id, "ids": list(mental_model_ids), "observations": observations},
         _read,
     )
 
@@ -219,15 +241,18 @@ def _read(rows: Sequence[Row]) -> dict[str, Staleness]:
         _Written(row["position"], json.loads(row["tags"]), row["fact_type"]) for row in rows if row["row"] == "clock"
     )
     changed = {row["ids"][0]: row["position"] for row in rows if row["row"] == "changed"}
-    newest: dict[tuple[str, str], int] = {}
+    waiting = _Clock(
+        _Written(row["position"], json.loads(row["tags"]), row["fact_type"]) for row in rows if row["row"] == "pending"
+    )
+    newest: dict[tuple[str, str], tuple[int, bool]] = {}
     found: dict[str, Staleness] = {}
     for row in rows:
         if row["row"] == "models":
             key = row["tags"], row["scope_trigger"]
             shape = _shape(*key)
             if key not in newest:
-                newest[key] = shape.newest(clock)
-            found |= _staleness(row, shape, newest[key], changed)
+                newest[key] = shape.newest(clock), bool(shape.newest(waiting))
+            found |= _staleness(row, shape, *newest[key], changed)
     return found
 
 
@@ -238,13 +263,14 @@ def _shape(tags: str, scope_trigger: str) -> _Shape:
     return _Shape(scope, _stored(scope), staleness_scope(scope))
 
 
-def _staleness(row: Row, shape: _Shape, newest: int, changed: Mapping[str, int]) -> dict[str, Staleness]:
-    """Of models that are alike in all but what became of the facts they rest on."""
+def _staleness(row: Row, shape: _Shape, newest: int, waits: bool, changed: Mapping[str, int]) -> dict[str, Staleness]:
+    """Of models that are alike in all but what became of the facts they rest on. `waits`: facts are to be consolidated
+    that they will read as observations."""
     new: tuple[str, ...] = ("new_memories",) if newest > row["position"] else ()
     before = row["covered_scope"]
     if before is not None and before != shape.stored and not same(Scope.model_validate_json(before), shape.scope):
         new += ("scope_changed",)
-    unread = ("unread_memories",) if row["unread"] else ()
+    unread = (("unread_memories",) if row["unread"] else ()) + ((PENDING_CONSOLIDATION,) if waits else ())
     stands = Staleness((*new, *unread))
     gone = Staleness((*new, "evidence_changed", *unread))
     if row["retraction_pending"]:

@@ -1,7 +1,8 @@
 """What models were asked and what that cost: tokens and calls by bank, mental model, day and cause.
 
-One row an event, so that an event told twice is counted once. Each call is told by one event: a refresh's by its
-outcome, a retain's and a cut short attempt's by the operation's. What a deleted bank has spent stays spent."""
+One row an event for each purpose and model, so that an event told twice is counted once. Each call is told by one
+event: a refresh's by its outcome, that of a retain, a consolidation or a cut short attempt by the operation's, that of
+a request answered at once by its own. What a deleted bank has spent stays spent."""
 
 from __future__ import annotations
 
@@ -13,14 +14,17 @@ from typing import get_args
 from domain.event import Event, Recorded
 from domain.mental_model.events import RefreshOutcome
 from domain.operation import (
+    ConsolidationDone,
     OperationCompleted,
     OperationFailed,
     OperationParked,
     OperationRetryScheduled,
+    OperationSpent,
     RefreshAsked,
     RetainDone,
 )
-from domain.usage import ModelCall, total
+from domain.request import ModelsAsked
+from domain.usage import ModelCall, purpose_of, total
 from projections.projection import Projection, Query, Statement
 
 DDL = """
@@ -33,12 +37,15 @@ CREATE TABLE usage (
     mental_model_id text NOT NULL,
     actor text NOT NULL,
     cause text NOT NULL,
+    purpose text NOT NULL,
+    model text NOT NULL,
     calls int NOT NULL,
     input_tokens bigint NOT NULL,
     output_tokens bigint NOT NULL,
-    PRIMARY KEY (bank_id, stream_kind, stream_name, version)
+    PRIMARY KEY (bank_id, stream_kind, stream_name, version, purpose, model)
 );
-CREATE INDEX usage_by_day ON usage (bank_id, day) INCLUDE (input_tokens, output_tokens)"""
+CREATE INDEX usage_by_day ON usage (bank_id, day) INCLUDE (input_tokens, output_tokens);
+CREATE INDEX usage_of_day ON usage (day, purpose, model) INCLUDE (calls, input_tokens, output_tokens)"""
 
 HANDLES: tuple[type[Event], ...] = (
     *get_args(RefreshOutcome),
@@ -46,13 +53,15 @@ HANDLES: tuple[type[Event], ...] = (
     OperationParked,
     OperationCompleted,
     OperationFailed,
+    OperationSpent,
+    ModelsAsked,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a day cost for one reason. `mental_model_id` is empty for retains; embeddings that are computed here are
-    calls without tokens."""
+    """What a day cost for one reason. `mental_model_id` is empty for retains and recalls; embeddings that are computed
+    here are no calls."""
 
     day: date
     mental_model_id: str
@@ -70,39 +79,48 @@ def project(recorded: Recorded) -> Iterable[Statement]:
             yield from _spent(recorded, mental_model_id, calls)
         case OperationRetryScheduled(calls=calls) | OperationParked(calls=calls) | OperationFailed(calls=calls):
             yield from _spent(recorded, "", calls)
-        case OperationCompleted(result=RetainDone(calls=calls)):
+        case OperationSpent(mental_model_id=mental_model_id, calls=calls):
+            yield from _spent(recorded, mental_model_id or "", calls)
+        case OperationCompleted(result=RetainDone(calls=calls) | ConsolidationDone(calls=calls)):
+            yield from _spent(recorded, "", calls)
+        case ModelsAsked(calls=calls):
             yield from _spent(recorded, "", calls)
         case event if isinstance(event, RefreshOutcome):
             yield from _spent(recorded, recorded.stream.name, event.record.calls)
 
 
 def _spent(recorded: Recorded, mental_model_id: str, calls: Sequence[ModelCall]) -> Iterable[Statement]:
-    if not calls:
-        return
-    cost = total(calls)
-    yield Statement(
-        "INSERT INTO usage (bank_id, stream_kind, stream_name, version, day, mental_model_id, actor, cause, calls,"
-        " input_tokens, output_tokens) VALUES (%(bank_id)s, %(kind)s, %(name)s, %(version)s, %(day)s,"
-        " %(mental_model_id)s, %(actor)s, %(cause)s, %(calls)s, %(input_tokens)s, %(output_tokens)s)"
-        " ON CONFLICT DO NOTHING",
-        {
-            "bank_id": recorded.stream.bank_id,
-            "kind": recorded.stream.kind,
-            "name": recorded.stream.name,
-            "version": recorded.version,
-            "day": recorded.occurred_at.astimezone(UTC).date(),
-            "mental_model_id": mental_model_id,
-            "actor": recorded.actor,
-            "cause": recorded.cause,
-            "calls": len(calls),
-            "input_tokens": cost.input_tokens,
-            "output_tokens": cost.output_tokens,
-        },
-    )
+    grouped: dict[tuple[str, str], list[ModelCall]] = {}
+    for call in calls:
+        grouped.setdefault((purpose_of(call.purpose), call.model), []).append(call)
+    for (purpose, model), alike in grouped.items():
+        cost = total(alike)
+        yield Statement(
+            "INSERT INTO usage (bank_id, stream_kind, stream_name, version, day, mental_model_id, actor, cause,"
+            " purpose, model, calls, input_tokens, output_tokens)"
+            " VALUES (%(bank_id)s, %(kind)s, %(name)s, %(version)s, %(day)s,"
+            " %(mental_model_id)s, %(actor)s, %(cause)s, %(purpose)s, %(model)s, %(calls)s, %(input_tokens)s,"
+            " %(output_tokens)s) ON CONFLICT DO NOTHING",
+            {
+                "bank_id": recorded.stream.bank_id,
+                "kind": recorded.stream.kind,
+                "name": recorded.stream.name,
+                "version": recorded.version,
+                "day": recorded.occurred_at.astimezone(UTC).date(),
+                "mental_model_id": mental_model_id,
+                "actor": recorded.actor,
+                "cause": recorded.cause,
+                "purpose": purpose,
+                "model": model,
+                "calls": len(alike),
+                "input_tokens": cost.input_tokens,
+                "output_tokens": cost.output_tokens,
+            },
+        )
 
 
 PROJECTION = Projection(
-    "usage", 1, "usage", ("bank_id", "stream_kind", "stream_name", "version"), DDL, HANDLES, project
+    "usage", 2, "usage", ("bank_id", "stream_kind", "stream_name", "version", "purpose", "model"), DDL, HANDLES, project
 )
 
 

@@ -20,8 +20,11 @@ from adapters.postgres.embedded import EmbeddedPostgres
 from adapters.postgres.migrations import migrate
 from tests.support.server_folders import temporary_folder
 
+# Most tests are of something else: banks that make observations of what they are told say so in their config.
+os.environ.setdefault("PALIMPSEST_ENABLE_OBSERVATIONS", "false")
+
 if TYPE_CHECKING:
-    from adapters.app import Service
+    from adapters.service import Service
     from tests.support.memories import BankMemory
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 from pydantic import AliasChoices
 
 from adapters.settings import Settings
+from domain.bank_config import BankConfig
 from projections.registry import PROJECTIONS
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -16,9 +18,13 @@ DOCS = Path(__file__).parent.parent / "docs"
 
 def first_columns(document: str, heading: str) -> Iterator[str]:
     """The first column of the table under a heading, without its head."""
+    return (row.split("|")[1].strip() for row in table(document, heading))
+
+
+def table(document: str, heading: str) -> list[str]:
+    """The rows of the table under a heading, without its head."""
     section = (DOCS / document).read_text(encoding="utf-8").split(f"## {heading}\n", 1)[1].split("\n## ", 1)[0]
-    rows = [line for line in section.splitlines() if line.startswith("|")]
-    return (row.split("|")[1].strip() for row in rows[2:])
+    return [line for line in section.splitlines() if line.startswith("|")][2:]
 
 
 def names_in(text: str, prefix: str) -> set[str]:
@@ -45,6 +51,15 @@ def test_every_setting_is_in_the_operating_guide_and_no_other() -> None:
     settings = names_of_settings().values()
     assert documented == {names[0] for names in settings}
     assert also <= {other for names in settings for other in names[1:]}
+
+
+def test_every_key_of_a_banks_config_is_in_its_guide_with_its_default() -> None:
+    told = {}
+    for row in table("configuration.md", "Keys"):
+        key, default, does = (cell.strip() for cell in row.split("|")[1:4])
+        told[key.strip("`")] = json.loads(default.strip("`"))
+        assert does
+    assert told == BankConfig().wire()
 
 
 def test_every_read_model_is_in_the_architecture_and_no_other() -> None:

@@ -8,7 +8,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from adapters.app import Service, build, opened
+from adapters.app import build
+from adapters.service import Service, opened
 from adapters.settings import Settings
 from tests.support.live_server import live_server
 from tests.support.rest import RestBank

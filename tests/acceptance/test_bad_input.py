@@ -12,7 +12,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from adapters.app import Service
+from adapters.service import Service
 from tests.support.rest import RestBank, assert_refused
 
 NUL, LONE = "\x00", "\ud83d"
@@ -252,6 +252,9 @@ def test_a_bank_id_that_could_not_be_asked_for_again_is_refused_on_every_route(
     for method, below, body in (
         ("PUT", "", {}),
         ("PATCH", "", {"name": "x"}),
+        ("PATCH", "/config", {"updates": {}}),
+        ("POST", "/directives", {"name": "x", "content": "x"}),
+        ("POST", "/import", {"version": "1"}),
         ("DELETE", "", None),
         ("GET", "/stats", None),
         ("GET", "/tags", None),
@@ -309,7 +312,13 @@ def test_an_unknown_bank_is_not_found_and_not_created(bank: RestBank, nothing_wr
         ("GET", f"/operations/{uuid4()}", None),
         ("GET", "/mental-models", None),
         ("POST", "/memories/recall", {"query": "Ada"}),
-        ("PATCH", "", {"name": "Ada"}),
+        ("GET", "/config", None),
+        ("DELETE", "/config", None),
+        ("GET", "/directives", None),
+        ("GET", f"/directives/{uuid4()}", None),
+        ("PATCH", f"/directives/{uuid4()}", {"name": "x"}),
+        ("DELETE", f"/directives/{uuid4()}", None),
+        ("GET", "/export", None),
         ("DELETE", "", None),
     ):
         assert_refused(bank.ask(method, path, json=body), 404, f"Bank '{bank.bank_id}' not found")

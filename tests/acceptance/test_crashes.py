@@ -12,7 +12,8 @@ from uuid import UUID
 
 import pytest
 
-from adapters.app import Service, build, opened
+from adapters.app import build
+from adapters.service import Service, opened
 from adapters.settings import Settings
 from application.command_handler import mental_model_stream, operation_stream
 from domain.mental_model.events import ContentWritten

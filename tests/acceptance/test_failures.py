@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -12,11 +12,13 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from adapters.app import Minds, Service, build, opened
+from adapters.app import build
+from adapters.engines import Minds
 from adapters.offline.editor import OfflineDocumentEditor
+from adapters.service import Service, opened
 from adapters.settings import Settings
-from application.ports import Extraction, MindFailed
-from domain.memory import RetainItem
+from application.ports import Extraction, MindFailed, RetainSteering
+from domain.memory import Chunk, RetainItem
 from tests.support.eventually import eventually
 from tests.support.live_server import live_server
 from tests.support.rest import RestBank, assert_refused
@@ -32,8 +34,10 @@ class FailingExtractor:
     def __init__(self) -> None:
         self.raises: Exception = MindFailed("not set", reason="unexpected_error", transient=False)
 
-    def extract(self, item: RetainItem, *, mission: str | None, now: datetime) -> Extraction:
-        assert (item.content, mission, now.tzinfo) == (TEXT, None, UTC)
+    def extract(
+        self, item: RetainItem, *, steering: RetainSteering, now: datetime, chunks: Sequence[Chunk] | None = None
+    ) -> Extraction:
+        assert (item.content, steering.mission, now.tzinfo, chunks) == (TEXT, None, UTC, None)
         raise self.raises
 
     def close(self) -> None:

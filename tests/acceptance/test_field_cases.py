@@ -11,7 +11,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from adapters.app import Service, build, opened
+from adapters.app import build
+from adapters.service import Service, opened
 from adapters.settings import Settings
 from tests.support.eventually import eventually
 from tests.support.rest import RestBank, assert_refused

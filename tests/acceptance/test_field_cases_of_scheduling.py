@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from adapters.app import Service, build, opened
+from adapters.app import build
+from adapters.service import Service, opened
 from adapters.settings import Settings
 from tests.support.eventually import eventually
 from tests.support.in_memory import FixedClock

@@ -7,7 +7,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from adapters.app import Service
+from adapters.service import Service
 from tests.support.live_server import live_server
 from tests.support.rest import RestBank, assert_refused
 from tests.support.services import run_pending

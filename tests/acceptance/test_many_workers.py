@@ -10,10 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from uuid import UUID
 
-from adapters.app import Minds, Service, build, opened
+from adapters.app import build
+from adapters.engines import Minds
 from adapters.jobs import JobWorker
 from adapters.offline.editor import OfflineDocumentEditor
 from adapters.offline.facts import OfflineFactExtractor
+from adapters.service import Service, opened
 from adapters.settings import Settings
 from adapters.worker import Worker
 from application.command_handler import mental_model_stream, operation_stream

@@ -155,7 +155,10 @@ async def _life_of_a_document(address: str, bank: str) -> None:
         assert found.results[0].text == "Grace Hopper works on compilers in Arlington."
         assert found.results[0].metadata == {"source": "talk"}
         assert found.trace is not None
-        assert (found.entities, found.chunks) == ({}, {})
+        assert found.entities is not None
+        assert set(found.entities) >= {"Grace Hopper", "Arlington"}
+        assert found.chunks is not None
+        assert found.results[0].chunk_id in found.chunks
         await client.adelete_mental_model(bank, model_id)
         await client.adelete_bank(bank)
     finally:

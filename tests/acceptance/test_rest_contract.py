@@ -246,7 +246,7 @@ def test_an_item_comes_back_from_recall_as_it_was_given(bank: RestBank) -> None:
     assert "Countess" in found["entities"]
     assert found["mentioned_at"] == "2024-03-01T08:00:00+00:00"
     assert found["type"] in ("world", "experience")
-    assert set(found["scores"]) <= {"final", "semantic", "keyword"}
+    assert set(found["scores"]) <= {"final", "semantic", "keyword", "graph", "temporal"}
     assert "chunk_id" not in found or found["chunk_id"]
 
 
@@ -285,7 +285,7 @@ def test_a_recall_gives_what_it_was_asked_to_include(bank: RestBank) -> None:
     assert asked() == {"results", "entities"}
     assert asked(include={"entities": None}) == {"results"}
     assert asked(include={"chunks": {}, "source_facts": {"max_tokens": -1}}) == {
-        "results", "entities", "chunks", "source_facts",
+        "results", "entities", "chunks", "source_facts", "source_facts_truncated",
     }  # fmt: skip
     trace = bank.post("/memories/recall", {"query": "Ada", "trace": True, "budget": "low"})["trace"]
     assert (trace["limit"], trace["results"]) == (100, 1)
@@ -370,7 +370,8 @@ def test_the_service_tells_its_version_and_what_of_the_contract_it_has(client: h
     version = client.get("/version").json()
     assert version["api_version"] == "1.1.0"
     assert set(version["features"]) == FEATURES
-    assert {name for name, there in version["features"].items() if there} == {"worker", "store_document_text"}
+    there = {name for name, there in version["features"].items() if there}
+    assert there == {"worker", "store_document_text", "bank_config_api"}
     assert version["palimpsest_version"]
 
 
@@ -417,8 +418,8 @@ def test_the_api_describes_itself_under_the_names_of_the_contract(client: httpx.
         (
             "PUT",
             "",
-            {"enable_observations": True, "disposition": {"humour": 5}},
-            "disposition.humour, enable_observations",
+            {"enable_dreams": True, "disposition": {"humour": 5}},
+            "disposition.humour, enable_dreams",
         ),
         ("POST", "/memories/recall?trace=1", {"query": "Ada", "tag_match": "all"}, "tag_match, trace"),
         ("GET", "/mental-models?tag_match=all&limit=5", None, "tag_match"),

@@ -18,6 +18,7 @@ from domain.operation import (
     OperationParked,
     OperationRequested,
     OperationRetryScheduled,
+    OperationSpent,
     OperationStarted,
     RefreshAsked,
 )
@@ -52,7 +53,7 @@ RAN = [OperationStarted, OperationCompleted]
 
 
 def test_sc_03_an_automatic_refresh_too_soon_after_the_last_is_parked_until_it_is_due() -> None:
-    world = bounded(refreshing(), min_interval_seconds=600)
+    world = bounded(refreshing(), min_interval_of=lambda _bank: 600)
     world.works()
     parked = OperationParked(work=AUTOMATIC, reason="min_interval", until=NOW + timedelta(seconds=600))
     assert world.operation()[1:] == [parked]
@@ -67,13 +68,13 @@ def test_sc_03_an_automatic_refresh_too_soon_after_the_last_is_parked_until_it_i
 )
 def test_sc_03_others_run_at_once(work: RefreshAsked, own: int | None) -> None:
     trigger = Trigger(min_refresh_interval_seconds=own)
-    world = bounded(refreshing(RECALL, answer_from_all, work=work, trigger=trigger), min_interval_seconds=600)
+    world = bounded(refreshing(RECALL, answer_from_all, work=work, trigger=trigger), min_interval_of=lambda _bank: 600)
     world.works()
     assert kinds(world) == RAN
 
 
 def test_a_model_may_keep_a_longer_interval_than_the_default() -> None:
-    world = bounded(refreshing(trigger=Trigger(min_refresh_interval_seconds=7200)), min_interval_seconds=600)
+    world = bounded(refreshing(trigger=Trigger(min_refresh_interval_seconds=7200)), min_interval_of=lambda _bank: 600)
     world.works()
     parked = world.operation()[-1]
     assert isinstance(parked, OperationParked)
@@ -102,7 +103,7 @@ def test_somebody_who_asks_is_not_bound_by_the_budget() -> None:
 
 
 def test_a_job_left_from_before_does_nothing_until_its_operation_is_due() -> None:
-    world = bounded(refreshing(), min_interval_seconds=600)
+    world = bounded(refreshing(), min_interval_of=lambda _bank: 600)
     world.works()
     world.background.run(BANK, OPERATION)
     assert kinds(world) == [OperationParked]
@@ -125,6 +126,30 @@ def test_retries_are_further_and_further_apart() -> None:
         assert doubled * (1 - JITTER) <= wait <= doubled * (1 + JITTER)
     world.works()
     assert isinstance(world.operation()[-1], OperationFailed)
+
+
+def test_a_refresh_asked_for_while_the_end_of_another_is_recorded_is_the_only_one_that_waits() -> None:
+    world = refreshing(RECALL, answer_from_all, work=ASKED)
+
+    def goes_on() -> None:
+        """Nothing happens."""
+
+    def breaks() -> None:
+        raise RuntimeError("the disk is full")
+
+    def another() -> None:
+        requested = OperationRequested(bank_id=BANK, operation_id=ANOTHER, work=ASKED)
+        world.log.record(world.stream_of(ANOTHER), requested)
+
+    world.log.meanwhile.extend([goes_on, breaks])  # the outcome cannot be recorded
+    world.log.before_lock.extend([goes_on, goes_on, another])  # before the failure is
+
+    world.works()
+
+    failed = world.operation()[-1]
+    assert isinstance(failed, OperationFailed)
+    assert "the disk is full" in failed.error_message
+    assert [each.operation_id for each in world.in_flight(BANK, MODEL)] == [str(ANOTHER)]
 
 
 def test_a_failed_refresh_behind_which_another_waits_is_not_tried_again() -> None:
@@ -157,12 +182,16 @@ def test_op_01_an_operation_whose_worker_dies_again_and_again_ends() -> None:
     assert world.policy.asked == []
 
 
-def test_what_a_cancelled_operation_still_comes_to_is_not_recorded() -> None:
+def test_what_a_cancelled_operation_still_comes_to_is_not_recorded_but_what_it_spent_is() -> None:
     world = refreshing(RECALL, answer_from_all, work=ASKED)
     world.memory.meanwhile.append(lambda: world.log.record(world.stream_of(OPERATION), OperationCancelled()))
     before = world.document()
     world.works()
-    assert kinds(world) == [OperationStarted, OperationCancelled]
+    assert kinds(world) == [OperationStarted, OperationCancelled, OperationSpent]
+    spent = world.operation()[-1]
+    assert isinstance(spent, OperationSpent)
+    assert spent.mental_model_id == MODEL
+    assert [call.purpose for call in spent.calls] == ["reflect_1", "embed", "reflect_2"]
     assert world.document() == before
 
 

@@ -18,6 +18,7 @@ from domain.operation import (
     OperationFailed,
     OperationRequested,
     OperationRetryScheduled,
+    OperationSpent,
     OperationStarted,
     RefreshDone,
 )
@@ -146,7 +147,7 @@ def test_a_document_that_never_stands_still_is_refreshed_again_later() -> None:
     assert kinds(world.document()).count(ContentWritten) == 1
 
 
-def test_of_two_attempts_at_once_the_second_records_neither_an_outcome_nor_an_end() -> None:
+def test_of_two_attempts_at_once_the_second_records_neither_an_outcome_nor_an_end_but_what_it_spent() -> None:
     def another_worker_is_faster(results: Sequence[ToolResult]) -> Step:
         assert not results
         world.works()
@@ -157,7 +158,10 @@ def test_of_two_attempts_at_once_the_second_records_neither_an_outcome_nor_an_en
     _, outcome = world.document()
     assert isinstance(outcome, ContentWritten)
     assert outcome.text == TEXT
-    assert kinds(world.operation()) == [OperationRequested, OperationStarted, OperationStarted, OperationCompleted]
+    *rest, spent = world.operation()
+    assert kinds(rest) == [OperationRequested, OperationStarted, OperationStarted, OperationCompleted]
+    assert isinstance(spent, OperationSpent)
+    assert (spent.mental_model_id, len(spent.calls)) == (MODEL, 1)
 
 
 def test_an_attempt_whose_operation_ends_before_it_starts_asks_no_mind() -> None:

@@ -17,6 +17,7 @@ from domain.operation import (
     OperationParked,
     OperationRequested,
     OperationRetryScheduled,
+    OperationSpent,
     OperationStarted,
     RetainAsked,
     RetainDone,
@@ -129,7 +130,7 @@ def bank_deleted(world: World) -> None:
 
 def bank_deleted_and_put_anew(world: World) -> None:
     bank_deleted(world)
-    world.banks.put(world.context, BANK, "Prague", Missions(), {})
+    world.banks.put(world.context, BANK, "Prague")
 
 
 def test_a_retain_in_flight_does_not_bring_back_its_deleted_bank() -> None:
@@ -152,7 +153,7 @@ def test_a_retain_in_flight_does_not_write_into_a_bank_put_anew() -> None:
     assert isinstance(world.operation()[-1], OperationFailed)
 
 
-def test_of_two_attempts_at_a_retain_one_stores_and_the_other_records_nothing() -> None:
+def test_of_two_attempts_at_a_retain_one_stores_and_the_other_records_only_what_it_spent() -> None:
     world = retaining("It has 16 arches.")
     world.extractor.meanwhile = [world.works]
     world.works()
@@ -161,11 +162,12 @@ def test_of_two_attempts_at_a_retain_one_stores_and_the_other_records_nothing() 
         OperationStarted,
         OperationStarted,
         OperationCompleted,
+        OperationSpent,
     ]
     assert (len(world.memory.rows), len(world.extractor.read)) == (1, 2)
 
 
-def test_an_attempt_that_fails_after_another_has_ended_records_nothing() -> None:
+def test_an_attempt_that_fails_after_another_has_ended_records_only_what_it_spent() -> None:
     world = retaining("It has 16 arches.")
 
     def done_elsewhere_then_broken() -> None:
@@ -174,7 +176,10 @@ def test_an_attempt_that_fails_after_another_has_ended_records_nothing() -> None
 
     world.extractor.meanwhile = [done_elsewhere_then_broken]
     world.works()
-    assert isinstance(world.operation()[-1], OperationCompleted)
+    completed, spent = world.operation()[-2:]
+    assert isinstance(completed, OperationCompleted)
+    assert isinstance(spent, OperationSpent)
+    assert (spent.mental_model_id, [call.purpose for call in spent.calls]) == (None, ["extract_facts", "failed"])
     assert len(world.memory.rows) == 1
 
 

@@ -1,4 +1,4 @@
-"""Retain and recall: items become facts, all or none; what is appended to is read as it stands."""
+"""Retain: items become facts, all or none; what is appended to is read as it stands."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from uuid import UUID
 import pytest
 
 from application.command_handler import ATTEMPTS
-from application.ports import MindFailed
+from application.ports import EmbeddedFact, MindFailed, RetainedChunk, RetainedDocument, RetainedItem
 from domain.bank import BankOpened, Missions, MissionsChanged
-from domain.memory import RecallQuery, RetainItem, Window
+from domain.memory import ExtractedFact, RetainItem
 from domain.refusals import StaleVersion
-from domain.scope import Scope
+from domain.request import ModelsAsked
+from domain.retain import Part, chunk_ids
 from tests.support.examples import BANK, BANK_STREAM, NOW
 from tests.support.scripted_minds import unusable
 from tests.support.world import World
@@ -40,8 +41,17 @@ def meanwhile_appended(world: World, text: str) -> Callable[[], None]:
     """Someone else appends to the guide; their reading does not disturb ours."""
 
     def append() -> None:
-        before = world.memory.documents.get((BANK, "guide"), "")
-        world.memory.documents[BANK, "guide"] = f"{before}\n{text}" if before else text
+        stored = world.memory.stored_documents(BANK, ["guide"]).get("guide")
+        texts = [*(chunk.text for chunk in stored.chunks), text] if stored else [text]
+        ids = enumerate(zip(chunk_ids(BANK, "guide", texts), texts, strict=True))
+        last = len(texts) - 1
+        chunks = [RetainedChunk(chunk_id, number, each, kept=number < last) for number, (chunk_id, each) in ids]
+        fact = EmbeddedFact(ExtractedFact(text=text, chunk=last), ())
+        retained = RetainedItem(item(text, "guide", append=True), "guide", [fact])
+        parts = [*(stored.parts if stored else ()), Part(asked=0, length=len(text), chunks=1)]
+        theirs = RetainedDocument("guide", "\n".join(texts), [retained], chunks, parts, replaces=False, resets=False)
+        with world.transactions.begin() as tx:
+            world.memory.write(BANK, [theirs], NOW, tx)
 
     return append
 
@@ -54,12 +64,21 @@ def test_the_first_retain_opens_the_bank_and_stores_the_facts_in_one_transaction
     assert world.transactions.committed == 1
 
 
-def test_a_retain_into_an_open_bank_records_no_event() -> None:
+def asked(world: World) -> list[tuple[str, list[str]]]:
+    """What requests had models asked for, and the purposes of their calls."""
+    events = [event for stream in world.log.streams if stream.kind == "request" for event in world.log.of(stream)]
+    assert all(isinstance(event, ModelsAsked) for event in events)
+    return [(event.request, [call.purpose for call in event.calls]) for event in events]  # type: ignore[attr-defined]
+
+
+def test_a_retain_into_an_open_bank_records_only_what_it_cost() -> None:
     world = World()
     world.log.record(BANK_STREAM, OPENED)
     world.memories.retain(world.context, BANK, [item(ARCHES)])
     assert world.log.of(BANK_STREAM) == [OPENED]
-    assert world.log.locked == [((), (BANK_STREAM,))], "retains into one bank do not wait for each other"
+    (own,) = [stream for stream in world.log.streams if stream.kind == "request"]
+    assert world.log.locked == [((own,), (BANK_STREAM,))], "retains into one bank do not wait for each other"
+    assert asked(world) == [("retain", ["extract_facts", "embed"])]
 
 
 def test_facts_are_written_at_the_time_of_the_request() -> None:
@@ -184,7 +203,8 @@ def test_an_extractor_that_fails_stores_nothing() -> None:
     world.extractor.broken = unusable()
     with pytest.raises(MindFailed, match="500"):
         world.memories.retain(world.context, BANK, [item(ARCHES)])
-    assert (known(world), world.log.streams, world.transactions.begun) == ([], {}, 0)
+    assert (known(world), world.log.of(BANK_STREAM)) == ([], [])
+    assert asked(world) == [("retain", ["failed"])]
 
 
 def test_an_embedder_that_fails_stores_nothing_and_tells_what_was_paid_before() -> None:
@@ -192,7 +212,8 @@ def test_an_embedder_that_fails_stores_nothing_and_tells_what_was_paid_before() 
     world.embedder.broken = unusable("embeddings: 503", transient=True)
     with pytest.raises(MindFailed, match="embeddings: 503") as failed:
         world.memories.retain(world.context, BANK, [item(ARCHES), item(TOWERS)])
-    assert (known(world), world.log.streams) == ([], {})
+    assert (known(world), world.log.of(BANK_STREAM)) == ([], [])
+    assert asked(world) == [("retain", ["extract_facts", "extract_facts", "failed"])]
     assert [each.purpose for each in failed.value.calls] == ["extract_facts", "extract_facts", "failed"]
     assert (failed.value.transient, failed.value.reason, failed.value.raw) == (True, "unexpected_error", "<html>")
 
@@ -213,35 +234,17 @@ def test_a_lost_race_is_paid_for_too() -> None:
     world = World()
     world.extractor.meanwhile = [meanwhile_appended(world, STATUES)]
     retained = world.memories.retain(world.context, BANK, [item(TOWERS, "guide", append=True)])
-    assert [each.purpose for each in retained.calls] == ["extract_facts", "embed"] * 2
+    assert [each.purpose for each in retained.calls] == ["extract_facts", "embed", "extract_facts"]
 
 
 def test_an_append_that_loses_every_race_gives_up_and_stores_nothing() -> None:
     world = World()
     world.extractor.meanwhile = [meanwhile_appended(world, f"Change {number}.") for number in range(ATTEMPTS)]
-    with pytest.raises(StaleVersion, match="a document that is appended to was changed"):
+    with pytest.raises(StaleVersion, match="a document of the request was changed"):
         world.memories.retain(world.context, BANK, [item(TOWERS, "guide", append=True)])
-    assert (known(world), len(world.extractor.read), world.transactions.committed) == ([], ATTEMPTS, 0)
-
-
-# --- recall -----------------------------------------------------------------------------------------------------------
-
-
-def test_a_recall_finds_facts_in_scope_and_window_and_counts_its_call() -> None:
-    world = World().knows(ARCHES, tags=("stone",)).knows(STATUES).knows(TOWERS, tags=("stone",))
-    scope = Scope(tags=("stone",), tags_match="any_strict")
-    query = RecallQuery(bank_id=BANK, text="16 arches", scope=scope, window=Window(upto=2))
-    recalled = world.memories.recall(query)
-    assert [found.fact.text for found in recalled.facts] == [ARCHES]
-    assert [call.purpose for call in recalled.calls] == ["embed"]
-    assert world.embedder.texts == [("16 arches",)]
-
-
-def test_a_query_that_cannot_be_embedded_fails() -> None:
-    world = World().knows(ARCHES)
-    world.embedder.broken = unusable()
-    with pytest.raises(MindFailed):
-        world.memories.recall(RecallQuery(bank_id=BANK, text="arches"))
+    assert (TOWERS in known(world), len(known(world)), len(world.extractor.read)) == (False, ATTEMPTS, ATTEMPTS)
+    ((request, purposes),) = asked(world)
+    assert (request, purposes) == ("retain", ["extract_facts", "embed", *["extract_facts"] * (ATTEMPTS - 1)])
 
 
 def test_whoever_follows_writes_is_told_of_those_that_changed_something() -> None:

@@ -24,6 +24,7 @@ from domain.operation import (
     OperationRemoved,
     OperationRequested,
     OperationRestarted,
+    OperationSpent,
     OperationStarted,
     RefreshAsked,
 )
@@ -72,7 +73,13 @@ class Office:
         self.world = World()
         self.looked_up: list[int] = []
         self.operations = Operations(
-            self.world.handler, self.world.log, self.world.inbox, self.ended_before, self.world.in_flight
+            self.world.handler,
+            self.world.log,
+            self.world.inbox,
+            self.ended_before,
+            self.world.in_flight,
+            self.world.kept,
+            self.world.progress,
         )
 
     def ended_before(self, time: datetime, limit: int) -> Sequence[EndedOperation]:
@@ -123,8 +130,12 @@ def test_a_cancelled_refresh_writes_nothing_and_stays_cancelled_though_it_was_ru
     office.world.policy.script = [RECALL, is_cancelled_meanwhile]
     office.world.works()
     assert office.world.policy.script == []
-    assert office.last() == OperationCancelled()
+    cancelled, spent = office.world.operation()[-2:]
+    assert cancelled == OperationCancelled()
+    assert isinstance(spent, OperationSpent)
+    assert (spent.mental_model_id, len(spent.calls)) == (MODEL, 3)
     assert office.world.document() == [created()]
+    assert office.world.progress.shown == {}
 
 
 def test_a_failed_one_is_retried_and_a_parked_one_runs_now_though_it_was_automatic() -> None:

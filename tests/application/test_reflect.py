@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from application.reflect import ITERATIONS, RETRIEVAL_EMPTY, Readable, Reflection, Reflector
+from application.reflection import ITERATIONS, RETRIEVAL_EMPTY, Readable, Reflection, Reflector
 from domain.memory import FACTS_OF_BUDGET, RecallQuery, Window
 from domain.mental_model.record import FactCount
 from domain.mental_model.trigger import Budget

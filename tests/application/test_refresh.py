@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from application.reflect import RETRIEVAL_EMPTY
+from application.reflection import RETRIEVAL_EMPTY
 from application.refresh import NOTHING_READABLE
 from domain.memory import RetainItem
 from domain.mental_model.record import FactCount, ResolvedScope

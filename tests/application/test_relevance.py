@@ -15,6 +15,7 @@ from domain.document import parse
 from domain.memory import ExtractedFact, Fact, RetainItem
 from tests.support.examples import BANK, NOW, call, fact
 from tests.support.in_memory import InMemoryMemoryStore, InMemoryTransactions
+from tests.support.memories import documents_of
 from tests.support.scripted_minds import CountingEmbedder, unusable
 
 NAME = "Team kitchen"
@@ -49,7 +50,7 @@ class Bank:
         embedded = EmbeddedFact(ExtractedFact(text=text, entities=tuple(entities)), vector)
         item = RetainItem(content=text, document_id=f"document-{len(self.memory.rows)}")
         with InMemoryTransactions().begin() as tx:
-            self.memory.write(BANK, [RetainedItem(item, item.document_id or "", text, [embedded])], NOW, tx)
+            self.memory.write(BANK, documents_of(RetainedItem(item, item.document_id or "", [embedded])), NOW, tx)
         return self.memory.rows[-1].fact
 
     def check(self, *facts: Fact, page: str = PAGE, name: str = NAME, question: str = QUESTION) -> Relevance:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 
 from application.command_handler import OPERATION as OPERATION_AGGREGATE
-from application.command_handler import Step
-from application.ports import Transaction
+from application.command_handler import Done, Step
+from application.ports import Transaction, WaitingItems
+from application.retain_reading import Reading
 from domain.bank import BankDeleted, BankOpened
 from domain.memory import RetainItem
 from domain.operation import (
@@ -22,7 +23,6 @@ from domain.operation import (
     RetainDone,
 )
 from domain.refusals import BankNotFound, OperationIdTaken
-from domain.usage import ModelCall
 from tests.support.examples import BANK, BANK_STREAM, MODEL, NOW, OPERATION, OPERATION_STREAM, later
 from tests.support.world import World
 
@@ -38,6 +38,11 @@ def item(content: str, document_id: str | None = None, *, append: bool = False) 
 def known(world: World) -> list[str]:
     """The texts of all facts."""
     return [row.fact.text for row in world.memory.rows]
+
+
+def waiting(world: World) -> dict[UUID, list[str]]:
+    """The contents of the items that wait, by operation."""
+    return {operation_id: [each.content for each in items] for operation_id, items in world.inbox.items.items()}
 
 
 def asked_to_retain() -> World:
@@ -74,7 +79,7 @@ def test_the_same_operation_id_with_the_same_items_is_one_request() -> None:
     first = world.memories.retain_later(world.context, BANK, [item(ARCHES)], OPERATION)
     again = world.memories.retain_later(world.context, BANK, [item(ARCHES)], OPERATION)
     assert (first, again, len(world.operation())) == (OPERATION, OPERATION, 1)
-    assert world.inbox.items == {OPERATION: [item(ARCHES)]}
+    assert waiting(world) == {OPERATION: [ARCHES]}
 
 
 def test_an_item_of_now_is_the_same_item_when_its_request_is_repeated_later() -> None:
@@ -103,7 +108,7 @@ def test_the_same_operation_id_with_other_items_is_refused_and_the_first_are_kep
     world = asked_to_retain()
     with pytest.raises(OperationIdTaken, match=str(OPERATION)):
         world.memories.retain_later(world.context, BANK, others, OPERATION)
-    assert (world.inbox.items, len(world.operation())) == ({OPERATION: [item(ARCHES)]}, 1)
+    assert (waiting(world), len(world.operation())) == ({OPERATION: [ARCHES]}, 1)
 
 
 def test_a_request_repeated_after_its_end_takes_no_items_in() -> None:
@@ -140,19 +145,23 @@ def test_the_work_asked_for_is_done_later() -> None:
 # --- the end of it ----------------------------------------------------------------------------------------------------
 
 
-def finish(facts: int, calls: Sequence[ModelCall]) -> Step:
-    done = CompleteOperation(BANK, OPERATION, RetainDone(facts=facts, calls=tuple(calls)))
+def finish(read: Reading) -> Step:
+    done = CompleteOperation(BANK, OPERATION, RetainDone(facts=read.facts, calls=tuple(read.calls)))
     return Step(OPERATION_AGGREGATE, OPERATION_STREAM, done)
 
 
-def nothing(_tx: Transaction) -> None:
+def asked_for(content: str) -> WaitingItems:
+    return WaitingItems([item(content, "guide")], asked=1, places=[0])
+
+
+def nothing(_tx: Transaction, _results: tuple[Done, ...]) -> None:
     """Nothing goes along."""
 
 
 def test_a_retain_ends_with_a_step_made_of_its_facts_and_calls() -> None:
     world = asked_to_retain()
     world.log.record(OPERATION_STREAM, OperationStarted(attempt=1))
-    world.memories.finish_retain(world.context, BANK, [item(f"{ARCHES}\n{STATUES}")], finish, nothing)
+    world.memories.finish_retain(world.context, BANK, asked_for(f"{ARCHES}\n{STATUES}"), finish, nothing, asked_at=NOW)
     end = world.operation()[-1]
     assert isinstance(end, OperationCompleted)
     assert isinstance(end.result, RetainDone)
@@ -161,13 +170,13 @@ def test_a_retain_ends_with_a_step_made_of_its_facts_and_calls() -> None:
 
 
 def test_what_goes_along_with_a_retain_fails_with_it() -> None:
-    def fail(_tx: Transaction) -> None:
+    def fail(_tx: Transaction, _results: tuple[Done, ...]) -> None:
         raise OSError("disk full")
 
     world = asked_to_retain()
     world.log.record(OPERATION_STREAM, OperationStarted(attempt=1))
     with pytest.raises(OSError, match="disk full"):
-        world.memories.finish_retain(world.context, BANK, [item(ARCHES)], finish, fail)
+        world.memories.finish_retain(world.context, BANK, asked_for(ARCHES), finish, fail, asked_at=NOW)
     assert (known(world), world.memory.position(BANK), world.memory.documents) == ([], 0, {})
     assert len(world.operation()) == 2
 
@@ -176,7 +185,7 @@ def test_a_retain_asked_for_earlier_does_not_bring_back_a_bank_deleted_since() -
     world = asked_to_retain()
     world.log.record(BANK_STREAM, BankDeleted())
     with pytest.raises(BankNotFound):
-        world.memories.finish_retain(world.context, BANK, [item(ARCHES)], finish, nothing)
+        world.memories.finish_retain(world.context, BANK, asked_for(ARCHES), finish, nothing, asked_at=NOW)
     assert (known(world), world.log.of(BANK_STREAM)) == ([], [OPENED, BankDeleted()])
 
 
@@ -186,6 +195,6 @@ def test_an_operation_id_of_an_earlier_life_of_the_bank_is_asked_anew() -> None:
     world.banks.delete(world.context, BANK)
     world.clock.move(timedelta(minutes=1))
     world.memories.retain_later(world.context, BANK, [item(ARCHES)], OPERATION)
-    assert world.inbox.items == {OPERATION: [item(ARCHES)]}
+    assert waiting(world) == {OPERATION: [ARCHES]}
     world.works()
     assert len(known(world)) == 1

@@ -334,6 +334,22 @@ def test_sc_04_a_refresh_that_always_times_out_is_asked_for_ever_later() -> None
     assert ticking.scheduler.counts["waiting"] > 0
 
 
+@pytest.mark.parametrize(("own", "expected"), [(None, [0, 600, 1200]), (900, [0, 900]), (0, [0, 60, 180, 420, 900])])
+def test_a_refresh_that_failed_is_asked_for_again_no_sooner_than_its_bank_allows(
+    own: int | None, expected: list[int]
+) -> None:
+    trigger = Trigger(refresh_cron="* * * * *", min_refresh_interval_seconds=own)
+    ticking = Ticking(trigger=trigger, at_most=0, min_interval_of={BANK: 600}.__getitem__)
+    ticking.world.knows("The bridge was begun in 1357.")
+    ticking.world.policy.script += [unusable("timed out", transient=True)] * 100
+    start, asked_at = at("03:00"), []
+    for second in range(0, 1500, 60):
+        if ticking.tick(start + timedelta(seconds=second)):
+            asked_at.append(second)
+        ticking.works()
+    assert asked_at == expected
+
+
 def test_sc_04_a_refresh_that_always_times_out_keeps_its_interval() -> None:
     trigger = Trigger(refresh_cron="*/5 * * * *", min_refresh_interval_seconds=7200)
     ticking = Ticking(trigger=trigger, at_most=0)

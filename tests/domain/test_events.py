@@ -22,7 +22,14 @@ for _module in pkgutil.walk_packages(domain.__path__, "domain."):
 EVENTS = sorted(
     (each for each in Event.__subclasses__() if each.__module__.startswith("domain.")), key=lambda e: e.TOPIC
 )
-MUTABLE_BY_CONTRACT = {"response_schema", "structured_output"}
+MUTABLE_BY_CONTRACT = {
+    "response_schema",
+    "structured_output",
+    "fields",
+    "retain_strategies",
+    "knowledge_page_default_trigger",
+    "memory_defense",
+}
 """Fields that hold JSON as the client sent it, or asked for it."""
 OPEN_BY_CONTRACT = {Trigger}
 """Values of the wire contract that leave out fields they do not know."""

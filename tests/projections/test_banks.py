@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from domain.bank import BankDeleted, BankOpened, BankRenamed, Disposition, DispositionChanged, Missions, MissionsChanged
+from domain.bank import (
+    BankConfigured,
+    BankDeleted,
+    BankOpened,
+    BankRenamed,
+    Disposition,
+    DispositionChanged,
+    Missions,
+    MissionsChanged,
+)
+from domain.bank_config import BankSettings
 from domain.event import Event
 from projections import banks
 from projections.projection import Json
@@ -30,6 +40,7 @@ def columns(event: Event) -> dict[str, Any]:
                 "name": "Prague",
                 "missions": {"reflect": None, "retain": None, "observations": None},
                 "disposition": Disposition().model_dump(),
+                "overrides": {},
             },
         ),
         (BankRenamed(name="Praha"), {"value": "Praha"}),
@@ -39,7 +50,11 @@ def columns(event: Event) -> dict[str, Any]:
         ),
         (
             DispositionChanged(disposition=Disposition(empathy=5)),
-            {"value": {"skepticism": 3, "literalism": 3, "empathy": 5}},
+            {"value": {"skepticism": None, "literalism": None, "empathy": 5}},
+        ),
+        (
+            BankConfigured(overrides=BankSettings().changed_by({"retain_chunk_size": 3000})),
+            {"value": {"retain_chunk_size": 3000}},
         ),
         (BankDeleted(), {}),
     ],
@@ -54,10 +69,11 @@ ROW: dict[str, Any] = {
     "name": "Prague",
     "missions": {},
     "disposition": {},
+    "overrides": {},
     "created_at": NOW,
     "updated_at": NOW,
 }
-READ = banks.BankRow(BANK, "Prague", {}, {}, NOW, NOW)
+READ = banks.BankRow(BANK, "Prague", {}, {}, {}, NOW, NOW)
 
 
 def test_a_bank_is_found_or_not() -> None:

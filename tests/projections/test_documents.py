@@ -53,6 +53,9 @@ def columns(event: Event) -> dict[str, Any]:
     return values
 
 
+WITH_GROUNDS = ["structured_output", "based_on_pages", "based_on_directives"]
+
+
 @pytest.mark.parametrize(
     ("event", "expected"),
     [
@@ -60,11 +63,11 @@ def columns(event: Event) -> dict[str, Any]:
         (SourceQueryChanged(source_query="Who?"), {"source_query": "Who?"}),
         (TagsChanged(tags=("a", "b")), {"tags": ["a", "b"]}),
         (TokenBudgetChanged(max_tokens=9), {"max_tokens": 9}),
-        (ContentCleared(), {"content": "", "last_refresh_failed_at": None, "dropped": ["structured_output"]}),
+        (ContentCleared(), {"content": "", "last_refresh_failed_at": None, "dropped": WITH_GROUNDS}),
         (ContentEdited(text="By hand.\n", sha256="", ids=()), {**EDITED, "dropped": ["structured_output"]}),
         (
             ContentReverted(to_version=2, text="By hand.\n", sha256="", ids=()),
-            {**EDITED, "dropped": ["structured_output"]},
+            {**EDITED, "dropped": WITH_GROUNDS},
         ),
         (failed(), {"last_refresh_failed_at": later(5)}),
         (failed(transient=True), {}),

@@ -11,6 +11,7 @@ from domain.bank import BankEvent
 from domain.event import Event
 from domain.mental_model.events import MentalModelEvent
 from domain.operation import OperationEvent
+from domain.request import RequestEvent
 from projections.projection import Json, Projection, Statement
 from projections.registry import PROJECTIONS, projection_named
 from tests.support.event_examples import EVENT_EXAMPLES
@@ -150,6 +151,6 @@ def test_the_examples_are_all_there_is() -> None:
     members = {
         type(event)
         for event in EVENT_EXAMPLES.values()
-        if isinstance(event, MentalModelEvent | BankEvent | OperationEvent)
+        if isinstance(event, MentalModelEvent | BankEvent | OperationEvent | RequestEvent)
     }
     assert members == KNOWN

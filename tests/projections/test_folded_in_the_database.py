@@ -310,7 +310,7 @@ def test_a_document_whose_retraction_was_put_off_is_stale_until_it_is_carried_ou
     )
 
     def reasons() -> tuple[str, ...]:
-        stale: tuple[str, ...] = ask(folded, staleness.of_models(bank_id, [MODEL]))[MODEL].reasons
+        stale: tuple[str, ...] = ask(folded, staleness.of_models(bank_id, [MODEL], observations=False))[MODEL].reasons
         return stale
 
     told = []
@@ -339,7 +339,7 @@ def ended(database: Database, bank_id: str, *facts: tuple[int, int, int | None])
 
 
 def stale_by(database: Database, bank_id: str) -> tuple[str, ...]:
-    stale: tuple[str, ...] = ask(database, staleness.of_models(bank_id, [MODEL]))[MODEL].reasons
+    stale: tuple[str, ...] = ask(database, staleness.of_models(bank_id, [MODEL], observations=False))[MODEL].reasons
     return stale
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from domain.event import Event
 from domain.operation import (
+    BatchRetainAsked,
     OperationCancelled,
     OperationCompleted,
     OperationFailed,
@@ -49,13 +50,17 @@ def columns(event: Event) -> dict[str, Any]:
             RetainAsked(items_count=3, items_sha256="one", document_id="guide"),
             {"type": "retain", "mental_model_id": None, "document_id": "guide", "items_count": 3},
         ),
+        (
+            BatchRetainAsked(items_count=3, items_sha256="one", parts=()),
+            {"type": "batch_retain", "mental_model_id": None, "document_id": None, "items_count": 3, "status": "parts"},
+        ),
     ],
 )
 def test_an_operation_is_listed_with_what_it_is_about(
-    work: RefreshAsked | RetainAsked, expected: dict[str, Any]
+    work: RefreshAsked | RetainAsked | BatchRetainAsked, expected: dict[str, Any]
 ) -> None:
     event = OperationRequested(bank_id=BANK, operation_id=OPERATION, work=work, bank_since=later(1))
-    assert columns(event) == {**expected, "work": work.model_dump(), "bank_since": later(1)}
+    assert columns(event) == {"status": "pending", **expected, "work": work.model_dump(mode="json"), "bank_since": later(1)}
 
 
 def test_a_started_attempt_forgets_the_error_of_the_last_one() -> None:
@@ -161,6 +166,7 @@ ROW: dict[str, Any] = {
     "created_at": NOW,
     "updated_at": NOW,
     "completed_at": None,
+    "progress": None,
 }
 
 

@@ -79,7 +79,7 @@ def changed_row(position: int, id: str = MODEL) -> Row:
 
 
 def reasons(*rows: Row) -> dict[str, tuple[str, ...]]:
-    read = staleness.of_models(BANK, [MODEL]).read(rows)
+    read = staleness.of_models(BANK, [MODEL], observations=False).read(rows)
     assert all(each.is_stale is bool(each.reasons) for each in read.values())
     return {model: each.reasons for model, each in read.items()}
 

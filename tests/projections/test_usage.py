@@ -14,15 +14,18 @@ from domain.mental_model.events import (
     RefreshFailedStructuredOutput,
 )
 from domain.operation import (
+    ConsolidationDone,
     OperationCompleted,
     OperationFailed,
     OperationParked,
     OperationRetryScheduled,
+    OperationSpent,
     RefreshAsked,
     RefreshDone,
     RetainAsked,
     RetainDone,
 )
+from domain.request import ModelsAsked
 from domain.usage import ModelCall
 from projections import usage
 from tests.support.examples import (
@@ -40,7 +43,7 @@ from tests.support.examples import (
     written,
 )
 
-CALLS = (call("reflect_1", 100, 20), call("reflect_document", 7, 3))
+CALLS = (call("reflect_1", 100, 20), call("reflect_2", 7, 3))
 REFUSED = RefreshDone(outcome="refresh_failed_error", failure_reason="no_answer")
 RETAIN = RetainAsked(items_count=1, items_sha256="one")
 
@@ -80,6 +83,8 @@ def test_a_refresh_costs_what_it_asked_whatever_came_of_it(outcome: Any) -> None
             "mental_model_id": MODEL,
             "actor": "worker",
             "cause": "operation",
+            "purpose": "reflect",
+            "model": "scripted",
             "calls": 2,
             "input_tokens": 107,
             "output_tokens": 23,
@@ -117,6 +122,18 @@ def test_the_end_of_a_refresh_does_not_count_again_what_its_outcome_told(event: 
     assert rows(event) == []
 
 
+def test_calls_are_told_apart_by_what_they_were_for_and_by_their_model() -> None:
+    other = ModelCall(purpose="reflect_4", model="another", input_tokens=1)
+    calls = (*CALLS, call("embed", 5, 0), call("reflect_3 (kept)", 0, 0), other)
+    told = [(row["purpose"], row["model"], row["calls"], row["input_tokens"]) for row in rows(written(calls=calls))]
+    assert told == [("reflect", "scripted", 3, 107), ("embed", "scripted", 1, 5), ("reflect", "another", 1, 1)]
+
+
+def test_a_consolidation_costs_what_it_asked() -> None:
+    (row,) = rows(OperationCompleted(result=ConsolidationDone(facts=3, calls=CALLS)))
+    assert (row["mental_model_id"], row["calls"], row["input_tokens"]) == ("", 2, 107)
+
+
 def test_embeddings_computed_here_are_calls_without_tokens() -> None:
     (row,) = rows(OperationCompleted(result=RetainDone(facts=1, calls=(call("embed", 0, 0),))))
     assert (row["calls"], row["input_tokens"], row["output_tokens"]) == (1, 0, 0)
@@ -139,3 +156,14 @@ def test_a_retain_that_waits_for_a_quota_is_counted() -> None:
     ((row),) = rows(parked)
     assert (row["mental_model_id"], row["calls"], row["input_tokens"], row["output_tokens"]) == ("", 2, 107, 23)
     assert rows(OperationParked(work=RETAIN, reason="quota", until=later(90))) == []
+
+
+def test_what_a_request_cost_that_is_answered_at_once_counts_for_its_bank() -> None:
+    (statement,) = usage.project(recorded(ModelsAsked(request="retain", calls=CALLS)))
+    assert (statement.params["bank_id"], statement.params["mental_model_id"]) == (BANK, "")
+    assert statement.params["calls"] == len(CALLS)
+
+
+def test_what_is_told_of_an_attempt_that_came_too_late_counts_for_its_model() -> None:
+    (statement,) = usage.project(recorded(OperationSpent(mental_model_id=MODEL, calls=CALLS)))
+    assert (statement.params["mental_model_id"], statement.params["calls"]) == (MODEL, len(CALLS))

@@ -7,17 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
 
 from domain.bank import (
+    BankConfigured,
     BankDeleted,
     BankOpened,
     BankRenamed,
+    DirectiveAdded,
+    DirectiveChanged,
+    DirectiveRemoved,
     Disposition,
     DispositionChanged,
     Missions,
     MissionsChanged,
 )
+from domain.bank_config import BankSettings
+from domain.bank_config_changes import changes_of
 from domain.digest import sha256_of
+from domain.directives import Directive
 from domain.document import (
     AddSection,
     AppendBlock,
@@ -57,10 +66,12 @@ from domain.mental_model.events import (
 from domain.mental_model.record import (
     Citation,
     DeltaRecord,
+    DirectiveKept,
     Edit,
     Evidence,
     FactCount,
     FactReading,
+    PageEvidence,
     PieceGrounds,
     RefreshRecord,
     RefreshWindow,
@@ -71,6 +82,11 @@ from domain.mental_model.record import (
 )
 from domain.mental_model.trigger import Trigger
 from domain.operation import (
+    BatchPart,
+    BatchRetainAsked,
+    ConsolidationAsked,
+    ConsolidationDone,
+    FailedItem,
     OperationCancelled,
     OperationCompleted,
     OperationFailed,
@@ -80,12 +96,15 @@ from domain.operation import (
     OperationRequested,
     OperationRestarted,
     OperationRetryScheduled,
+    OperationSpent,
     OperationStarted,
     RefreshAsked,
     RefreshDone,
     RetainAsked,
     RetainDone,
+    RetainFailed,
 )
+from domain.request import ModelsAsked
 from domain.scope import Scope, TagAnd, TagLeaf, TagNot, TagOr
 from domain.usage import ModelCall
 from tests.support.examples import BANK, MODEL, NOW, OPERATION, QUESTION, fact_id
@@ -211,6 +230,25 @@ RECORD = RefreshRecord(
             duration_ms=9,
             iteration=1,
         ),
+        ToolCallRecord(
+            tool="expand",
+            reason="who built it",
+            query="",
+            max_tokens=6000,
+            result_count=0,
+            duration_ms=0,
+            iteration=2,
+            ids=(str(fact_id(1)),),
+            problem="search first",
+        ),
+    ),
+    pages=(PageEvidence(mental_model_id="prague", name="Prague", version=3, text="# Prague\n"),),
+    directives=(
+        DirectiveKept(
+            directive_id=UUID("aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"),
+            name="Cite",
+            content="Name the source of every date.",
+        ),
     ),
     candidate="# Karlův most\n\n- Finished in 1402.",
     raw_reply='{"markdown":"# Karlův most\\n\\n- Finished in 1402."}',
@@ -228,8 +266,118 @@ RECORD = RefreshRecord(
     keep_trace=True,
 )
 REFRESH_ASKED = RefreshAsked(mental_model_id=MODEL, mode="full", automatic=True)
+CONSOLIDATION_ASKED = ConsolidationAsked(observation_scopes=(("river",), ("bridge", "river")), automatic=True)
+CONSOLIDATION_DONE = ConsolidationDone(facts=7, created=2, updated=3, deleted=1, failed=1, calls=CALLS)
 RETAIN_ASKED = RetainAsked(items_count=2, items_sha256=sha256_of("items"), document_id="guide")
+BATCH_ASKED = BatchRetainAsked(
+    items_count=3,
+    items_sha256=sha256_of("items"),
+    parts=(
+        BatchPart(operation_id=UUID("bbbbbbbb-2222-4333-8444-555555555501"), items=(0, 2)),
+        BatchPart(operation_id=UUID("bbbbbbbb-2222-4333-8444-555555555502"), items=(1,)),
+    ),
+)
+RETAIN_FAILED = RetainFailed(
+    facts=4, failed_items=(FailedItem(index=1, document_id="guide", reason="the endpoint refused the text"),)
+)
 REFRESH_DONE = RefreshDone(outcome="content_written", failure_reason="no_answer", content_length=38)
+
+EVERY_SETTING: Mapping[str, Any] = {
+    "retain_custom_instructions": "Keep every date.",
+    "retain_extraction_mode": "custom",
+    "retain_chunk_size": 1500,
+    "retain_structured_chunk_size": 4000,
+    "retain_chunk_batch_size": 0,
+    "retain_default_strategy": "mail",
+    "retain_strategies": {
+        "mail": {
+            "retain_mission": "Keep who wrote.",
+            "retain_custom_instructions": "Keep numbers.",
+            "retain_extraction_mode": "verbatim",
+            "retain_chunk_size": 500,
+            "retain_structured_chunk_size": 900,
+            "retain_chunk_batch_size": 2,
+            "retain_max_attachments_per_chunk": 1,
+            "entity_labels": [],
+            "entities_allow_free_form": False,
+            "store_document_text": False,
+            "default_observation_scopes": "shared",
+        }
+    },
+    "retain_max_attachments_per_chunk": 2,
+    "entity_labels": [
+        {
+            "key": "bridge",
+            "description": "Which bridge it is about.",
+            "type": "map",
+            "optional": False,
+            "tag": True,
+            "values": [{"value": "stone", "description": "Built of stone."}],
+            "fields": {"river": {"type": "value", "description": "", "values": [{"value": "Vltava"}], "fields": {}}},
+        }
+    ],
+    "entities_allow_free_form": False,
+    "store_document_text": False,
+    "enable_observations": False,
+    "enable_auto_consolidation": False,
+    "max_observations_per_scope": 50,
+    "observation_scope_limits": [{"scope": ["run_*"], "limit": 1}],
+    "consolidation_strategies": [
+        {
+            "scopes": [{"tags": ["bridge:*"], "tags_match": "exact"}],
+            "observations_mission": "Note what was rebuilt.",
+            "max_observations_per_scope": 20,
+            "consolidation_source_facts_max_tokens": 2000,
+            "consolidation_source_facts_max_tokens_per_observation": 100,
+        }
+    ],
+    "default_observation_scopes": [["bridge:*"]],
+    "consolidation_llm_batch_size": 4,
+    "consolidation_llm_parallelism": 2,
+    "consolidation_max_memories_per_round": 40,
+    "consolidation_source_facts_max_tokens": -1,
+    "consolidation_source_facts_max_tokens_per_observation": 128,
+    "consolidation_use_decision_model": False,
+    "reflect_source_facts_max_tokens": 1000,
+    "reflect_default_options": {
+        "reflect_search_observations_max_tokens": 3000,
+        "reflect_search_observations_include_entities": False,
+    },
+    "reflect_use_decision_model": False,
+    "mental_model_refresh_use_decision_model": False,
+    "mental_model_delta_use_decision_model": False,
+    "mental_model_min_refresh_interval_seconds": 600,
+    "knowledge_page_default_trigger": {"refresh_cron": "0 * * * *"},
+    "recall_include_chunks": False,
+    "recall_prefer_observations": True,
+    "recall_max_tokens": 1024,
+    "recall_chunks_max_tokens": 0,
+    "recall_budget_function": "adaptive",
+    "recall_budget_fixed_low": 50,
+    "recall_budget_fixed_mid": 150,
+    "recall_budget_fixed_high": 500,
+    "recall_budget_adaptive_low": 0.05,
+    "recall_budget_adaptive_mid": 0.1,
+    "recall_budget_adaptive_high": 0.5,
+    "recall_budget_min": 10,
+    "recall_budget_max": 900,
+    "enable_text_search": False,
+    "enable_temporal_retrieval": False,
+    "enable_graph_retrieval": False,
+    "enable_reranking": False,
+    "mcp_enabled_tools": ["recall"],
+    "audit_log_enabled": True,
+    "llm_gemini_safety_settings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],
+    "memory_defense": {"enabled": True, "rules": [{"on": "sensitive_data", "action": "redact"}]},
+}
+"""Every key of a bank's config, missions and traits aside, with a value that is not its default."""
+DIRECTIVE = Directive(
+    directive_id=UUID("aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"),
+    name="Cite",
+    content="Name the source of every date.",
+    priority=10,
+    tags=("bridges",),
+)
 
 EVENT_EXAMPLES: Mapping[str, Event] = {
     "mental_model.created": MentalModelCreated(
@@ -282,11 +430,41 @@ EVENT_EXAMPLES: Mapping[str, Event] = {
         missions=Missions(reflect="Answer as a city guide.", retain="Keep dates.", observations="Note what changes.")
     ),
     "bank.disposition_changed": DispositionChanged(disposition=Disposition(skepticism=5, literalism=2, empathy=1)),
+    "bank.disposition_changed/partly": DispositionChanged(disposition=Disposition(skepticism=5, empathy=3)),
+    "bank.configured": BankConfigured(overrides=BankSettings().changed_by(changes_of(EVERY_SETTING))),
+    "bank.directive_added": DirectiveAdded(directive=DIRECTIVE),
+    "bank.directive_changed": DirectiveChanged(
+        directive=DIRECTIVE.model_copy(update={"is_active": False, "tags": (), "priority": -1})
+    ),
+    "bank.directive_removed": DirectiveRemoved(directive_id=DIRECTIVE.directive_id),
     "bank.deleted": BankDeleted(),
     "operation.requested": OperationRequested(bank_id=BANK, operation_id=OPERATION, work=REFRESH_ASKED, bank_since=NOW),
     "operation.requested/retain": OperationRequested(
         bank_id=BANK, operation_id=OPERATION, work=RETAIN_ASKED, bank_since=NOW
     ),
+    "operation.requested/batch_retain": OperationRequested(
+        bank_id=BANK, operation_id=OPERATION, work=BATCH_ASKED, bank_since=NOW
+    ),
+    "operation.requested/consolidation": OperationRequested(
+        bank_id=BANK, operation_id=OPERATION, work=CONSOLIDATION_ASKED, bank_since=NOW
+    ),
+    "operation.folded/consolidation": OperationFolded(work=CONSOLIDATION_ASKED, released=True),
+    "operation.parked/consolidation": OperationParked(
+        work=CONSOLIDATION_ASKED, reason="token_budget", until=datetime(2026, 3, 3, tzinfo=UTC), calls=CALLS
+    ),
+    "operation.restarted/consolidation": OperationRestarted(work=CONSOLIDATION_ASKED),
+    "operation.retry_scheduled/consolidation": OperationRetryScheduled(
+        work=CONSOLIDATION_ASKED,
+        error_message="the endpoint answered 429",
+        retry_count=1,
+        next_retry_at=datetime(2026, 3, 2, 9, 31, tzinfo=UTC),
+        result=CONSOLIDATION_DONE,
+        calls=CALLS,
+    ),
+    "operation.failed/consolidation": OperationFailed(
+        error_message="the endpoint answered 401", result=CONSOLIDATION_DONE, calls=CALLS
+    ),
+    "operation.completed/consolidation": OperationCompleted(result=CONSOLIDATION_DONE),
     "operation.started": OperationStarted(attempt=1),
     "operation.retry_scheduled": OperationRetryScheduled(
         work=REFRESH_ASKED,
@@ -303,6 +481,17 @@ EVENT_EXAMPLES: Mapping[str, Event] = {
         result=RetainDone(facts=0, calls=CALLS),
         calls=CALLS,
     ),
+    "operation.retry_scheduled/retain_failed": OperationRetryScheduled(
+        work=RETAIN_ASKED,
+        error_message="1 of 2 items could not be retained",
+        retry_count=1,
+        next_retry_at=datetime(2026, 3, 2, 9, 31, tzinfo=UTC),
+        result=RETAIN_FAILED,
+        calls=CALLS,
+    ),
+    "operation.failed/retain_failed": OperationFailed(
+        error_message="1 of 2 items could not be retained", result=RETAIN_FAILED, calls=CALLS
+    ),
     "operation.folded": OperationFolded(work=REFRESH_ASKED, released=True),
     "operation.folded/retain": OperationFolded(work=RETAIN_ASKED, released=False),
     "operation.parked": OperationParked(
@@ -317,6 +506,8 @@ EVENT_EXAMPLES: Mapping[str, Event] = {
     "operation.removed": OperationRemoved(),
     "operation.completed": OperationCompleted(result=REFRESH_DONE),
     "operation.completed/retain": OperationCompleted(result=RetainDone(facts=5, calls=CALLS)),
+    "operation.spent": OperationSpent(mental_model_id=MODEL, calls=CALLS),
+    "request.models_asked": ModelsAsked(request="retain", calls=CALLS),
     "operation.failed": OperationFailed(error_message="the key was refused (401)", result=REFRESH_DONE),
     "operation.failed/retain": OperationFailed(
         error_message="the key was refused (401)", result=RetainDone(facts=0, calls=CALLS), calls=CALLS

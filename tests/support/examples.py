@@ -32,7 +32,8 @@ OPERATION = UUID("11111111-2222-4333-8444-555555555555")
 MENTAL_MODEL_STREAM = StreamId("mental_model", BANK, MODEL)
 BANK_STREAM = StreamId("bank", BANK, BANK)
 OPERATION_STREAM = StreamId("operation", BANK, str(OPERATION))
-STREAMS = {stream.kind: stream for stream in (MENTAL_MODEL_STREAM, BANK_STREAM, OPERATION_STREAM)}
+REQUEST_STREAM = StreamId("request", BANK, "00000000-0000-4000-8000-000000000001")
+STREAMS = {stream.kind: stream for stream in (MENTAL_MODEL_STREAM, BANK_STREAM, OPERATION_STREAM, REQUEST_STREAM)}
 
 
 def later(minutes: int) -> datetime:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -20,10 +20,16 @@ from application.ports import (
     EmbeddedFact,
     Loaded,
     MemoryWrite,
-    RetainedItem,
+    RetainedDocument,
+    Spelling,
+    StoredChunk,
+    StoredDocument,
     StreamAppend,
     Transaction,
+    WaitingItems,
+    Wanted,
 )
+from domain.digest import sha256_of
 from domain.event import Context, Event, Recorded, StreamId
 from domain.memory import (
     Fact,
@@ -131,7 +137,12 @@ class InMemoryEventLog:
     def events(self, stream: StreamId, *, upto: int | None = None) -> Sequence[Recorded]:
         return self.streams.get(stream, [])[:upto]
 
-    def lock(self, alone: Sequence[StreamId], shared: Sequence[StreamId], tx: Transaction) -> None:
+    def hold(self, wanted: Sequence[Wanted], tx: Transaction) -> Sequence[Loaded]:
+        alone = [each.stream for each in wanted if not each.shared]
+        self._lock(alone, [each.stream for each in wanted if each.shared], tx)
+        return [self.load(each.aggregate, each.stream, tx) for each in wanted]
+
+    def _lock(self, alone: Sequence[StreamId], shared: Sequence[StreamId], tx: Transaction) -> None:
         assert undo_of(tx) == [], "a lock is taken before anything is done"
         if self.before_lock:
             self.before_lock.popleft()()
@@ -178,17 +189,37 @@ class InMemoryEventLog:
 class InMemoryInbox:
     """RetainInbox. `items` are those that wait, by operation."""
 
-    def __init__(self) -> None:
+    def __init__(self, next_order: Callable[[], int]) -> None:
+        self._next_order = next_order
         self.items: dict[UUID, Sequence[RetainItem]] = {}
         self._bank_of: dict[UUID, str] = {}
+        self._waiting: dict[UUID, WaitingItems] = {}
 
-    def put(self, operation_id: UUID, bank_id: str, items: Sequence[RetainItem], tx: Transaction) -> None:
+    def put(
+        self,
+        operation_id: UUID,
+        bank_id: str,
+        items: Sequence[RetainItem],
+        tx: Transaction,
+        places: Sequence[int] | None = None,
+    ) -> None:
         self._keep(tx)
         self.items.setdefault(operation_id, items)
         self._bank_of[operation_id] = bank_id
+        at = range(len(items)) if places is None else places
+        self._waiting.setdefault(operation_id, WaitingItems(items, self._next_order(), list(at)))
 
-    def take(self, operation_id: UUID) -> Sequence[RetainItem] | None:
-        return self.items.get(operation_id)
+    def take(self, operation_id: UUID) -> WaitingItems | None:
+        items = self.items.get(operation_id)
+        return None if items is None else replace(self._waiting[operation_id], items=items)
+
+    def keep(self, operation_id: UUID, bank_id: str, left: WaitingItems, tx: Transaction) -> bool:
+        if operation_id not in self.items or self._bank_of[operation_id] != bank_id:
+            return False
+        self._keep(tx)
+        self.items[operation_id] = left.items
+        self._waiting[operation_id] = left
+        return True
 
     def drop(self, operation_id: UUID, tx: Transaction, bank_id: str | None = None) -> bool:
         if bank_id is not None and self._bank_of.get(operation_id) != bank_id:
@@ -205,10 +236,10 @@ class InMemoryInbox:
         return [item.tags for items in of_bank for item in items]
 
     def _keep(self, tx: Transaction) -> None:
-        items = dict(self.items)
+        items, waiting = dict(self.items), dict(self._waiting)
 
         def restore() -> None:
-            self.items = items
+            self.items, self._waiting = items, waiting
 
         undo_of(tx).append(restore)
 
@@ -273,7 +304,9 @@ class InMemoryMemoryStore:
         self.unread_queries: list[UnreadQuery] = []
         self.broken: Exception | None = None
         self.meanwhile: deque[Callable[[], None]] = deque()
+        self.asked = 0
         self._clock: dict[str, int] = {}
+        self._stored: dict[tuple[str, str], StoredDocument] = {}
 
     def position(self, bank_id: str) -> int:
         told = self._now(bank_id)
@@ -281,21 +314,42 @@ class InMemoryMemoryStore:
             self.meanwhile.popleft()()
         return told
 
-    def write(self, bank_id: str, items: Sequence[RetainedItem], at: datetime, tx: Transaction) -> MemoryWrite:
-        rows, documents, clock = list(self.rows), dict(self.documents), dict(self._clock)
-        undo_of(tx).append(lambda: self._restore(rows, documents, clock))
+    def next_order(self) -> int:
+        self.asked += 1
+        return self.asked
+
+    def write(self, bank_id: str, documents: Sequence[RetainedDocument], at: datetime, tx: Transaction) -> MemoryWrite:
+        rows, texts, clock, stored = list(self.rows), dict(self.documents), dict(self._clock), dict(self._stored)
+        undo_of(tx).append(lambda: self._restore(rows, texts, clock, stored))
         written = closed = 0
-        for document in dict.fromkeys(item.document_id for item in items):
-            said = [(item.item, each) for item in items if item.document_id == document for each in item.facts]
-            closed += self._close(bank_id, document, {each.fact.text for _, each in said})
-            kept = {row.fact.text for row in self._open(bank_id) if row.fact.document_id == document}
+        for document in documents:
+            said = [(item.item, each) for item in document.items for each in item.facts]
+            kept_chunks = {str(chunk.chunk_id) for chunk in document.chunks if chunk.kept}
+            closed += self._close(bank_id, document.document_id, {each.fact.text for _, each in said}, kept_chunks)
+            kept = {row.fact.text for row in self._open(bank_id) if row.fact.document_id == document.document_id}
+            ids = {chunk.number: str(chunk.chunk_id) for chunk in document.chunks}
             for item, embedded in said:
                 if embedded.fact.text not in kept:
-                    self.add(bank_id, **_stored(item, embedded), document_id=document, recorded_at=at)
+                    chunk = None if embedded.fact.chunk is None else ids.get(embedded.fact.chunk)
+                    more = {"document_id": document.document_id, "chunk_id": chunk, "recorded_at": at}
+                    self.add(bank_id, **_stored(item, embedded), **more)
                     kept.add(embedded.fact.text)
                     written += 1
-        self.documents.update({(bank_id, item.document_id): item.text for item in items})
+            self._keep(bank_id, document)
         return MemoryWrite(self._now(bank_id), written, closed)
+
+    def _keep(self, bank_id: str, document: RetainedDocument) -> None:
+        key = bank_id, document.document_id
+        self.documents[key] = document.text
+        self._stored[key] = StoredDocument(
+            document.text if document.text_stored else None,
+            self.next_order(),
+            document.parts,
+            [
+                StoredChunk(str(each.chunk_id), document.document_id, each.number, each.text, each.read_with)
+                for each in document.chunks
+            ],
+        )
 
     def add(self, bank_id: str, text: str, *, vector: Sequence[float] = (), **changes: Any) -> Fact:
         """Adds one fact, or with `id` and `version` a version of one, at the next position of its bank."""
@@ -315,9 +369,31 @@ class InMemoryMemoryStore:
         for row in [row for row in self._open(bank_id) if row.fact in facts]:
             self.rows[self.rows.index(row)] = replace(row, to_position=self._tick(bank_id))
 
-    def document_text(self, bank_id: str, document_id: str, tx: Transaction | None = None) -> str | None:
-        assert tx is None or isinstance(tx, InMemoryTransaction)
+    def document_text(self, bank_id: str, document_id: str) -> str | None:
         return self.documents.get((bank_id, document_id))
+
+    def stored_documents(self, bank_id: str, document_ids: Sequence[str]) -> Mapping[str, StoredDocument]:
+        """A document whose text was put there by hand has a revision of its own, and neither parts nor chunks."""
+        found: dict[str, StoredDocument] = {}
+        for document_id in document_ids:
+            text, stored = self.documents.get((bank_id, document_id)), self._stored.get((bank_id, document_id))
+            if stored is not None and stored.text in (None, text):
+                found[document_id] = stored
+            elif text is not None:
+                found[document_id] = StoredDocument(text, -int(sha256_of(text)[:12], 16), (), ())
+        return found
+
+    def revisions(self, bank_id: str, document_ids: Sequence[str], tx: Transaction) -> Mapping[str, int]:
+        assert isinstance(tx, InMemoryTransaction)
+        return {each: stored.revision for each, stored in self.stored_documents(bank_id, document_ids).items()}
+
+    def chunks(self, bank_id: str, chunk_ids: Sequence[str]) -> Mapping[str, StoredChunk]:
+        known = {each.chunk_id: each for key, one in self._stored.items() if key[0] == bank_id for each in one.chunks}
+        return {each: known[each] for each in chunk_ids if each in known}
+
+    def spellings(self, bank_id: str, names: Sequence[str]) -> Mapping[str, Sequence[Spelling]]:
+        known = {name.lower(): name for row in self._open(bank_id) for name in row.fact.entities}
+        return {name: [Spelling(known[name.lower()], 1.0)] for name in names if name.lower() in known}
 
     def recall(self, query: RecallQuery, vector: Sequence[float]) -> Sequence[RecalledFact]:
         assert vector
@@ -370,8 +446,9 @@ class InMemoryMemoryStore:
         return {position: max(found) for position, found in comparable.items() if found}
 
     def forget_bank(self, bank_id: str, tx: Transaction) -> int:
-        rows, documents, clock = list(self.rows), dict(self.documents), dict(self._clock)
-        undo_of(tx).append(lambda: self._restore(rows, documents, clock))
+        rows, documents, clock, stored = list(self.rows), dict(self.documents), dict(self._clock), dict(self._stored)
+        undo_of(tx).append(lambda: self._restore(rows, documents, clock, stored))
+        self._stored = {key: each for key, each in stored.items() if key[0] != bank_id}
         self.rows = [row for row in rows if row.bank_id != bank_id]
         self.documents = {key: text for key, text in documents.items() if key[0] != bank_id}
         self._tick(bank_id)
@@ -399,9 +476,9 @@ class InMemoryMemoryStore:
     def _open(self, bank_id: str) -> list[_Row]:
         return [row for row in self._of_bank(bank_id) if row.to_position is None]
 
-    def _close(self, bank_id: str, document_id: str, said: set[str]) -> int:
+    def _close(self, bank_id: str, document_id: str, said: set[str], kept_chunks: set[str]) -> int:
         of_document = [row.fact for row in self._open(bank_id) if row.fact.document_id == document_id]
-        gone = [fact for fact in of_document if fact.text not in said]
+        gone = [fact for fact in of_document if fact.text not in said and fact.chunk_id not in kept_chunks]
         self.close(bank_id, *gone)
         return len(gone)
 
@@ -412,5 +489,11 @@ class InMemoryMemoryStore:
         self._clock[bank_id] = self._now(bank_id) + 1
         return self._clock[bank_id]
 
-    def _restore(self, rows: list[_Row], documents: dict[tuple[str, str], str], clock: dict[str, int]) -> None:
-        self.rows, self.documents, self._clock = rows, documents, clock
+    def _restore(
+        self,
+        rows: list[_Row],
+        documents: dict[tuple[str, str], str],
+        clock: dict[str, int],
+        stored: dict[tuple[str, str], StoredDocument],
+    ) -> None:
+        self.rows, self.documents, self._clock, self._stored = rows, documents, clock, stored

@@ -7,24 +7,27 @@ from collections.abc import Mapping
 from itertools import count
 from typing import Any
 
-from tests.support.scripted_llm import Reply, Request, Usage, edits, tool_call, values
+from tests.support.scripted_llm import Reply, Request, Usage, changes, edits, tool_call, values
 
 USAGE = Usage(prompt=100, completion=20)
 
 _numbers = count(1)
 _MARK = re.compile(r"^\[(\S+?)\](.*)$", re.MULTILINE)
+_FACT = re.compile(r"^(f\d+)(?: \([^()]*\))?: (.+)$", re.MULTILINE)
 _VALUES: Mapping[str, Any] = {"string": "Palimpsest", "number": 1.5, "integer": 1, "boolean": True, "array": []}
 
 
 def instant(request: Request) -> Reply:
     """One fact for a text, one recall for a question, then a document that is new each time and rests on one fact; one
-    edit for a document, and values of the right types for a schema."""
+    edit for a document, an observation for each new fact, and values of the right types for a schema."""
     number = next(_numbers)
     if "record_facts" in request.tools:
         fact = {"what": f"Palimpsest was told text {number}", "fact_type": "world", "entities": ["Palimpsest"]}
         return tool_call("record_facts", {"facts": [fact]}, usage=USAGE)
     if "edit_document" in request.tools:
         return edits({**_edit(request.text, f"Answer {number}."), "facts": ["f1"]}, usage=USAGE)
+    if "record_observations" in request.tools:
+        return changes(*_observations(request.text), usage=USAGE)
     if "record_values" in request.tools:
         return values(_value(request.body["tools"][0]["function"]["parameters"]), usage=USAGE)
     if "done" not in request.tools:
@@ -42,6 +45,11 @@ def _edit(prompt: str, text: str) -> dict[str, Any]:
         elif section:
             return {"op": "replace_block", "section_id": section, "block_id": identity, "text": text}
     return {"op": "add_section", "heading": "Palimpsest", "blocks": [text]}
+
+
+def _observations(prompt: str) -> list[dict[str, Any]]:
+    """Each fact shown is observed in its own words."""
+    return [{"op": "create", "text": text, "facts": [name]} for name, text in _FACT.findall(prompt)]
 
 
 def _value(schema: Mapping[str, Any]) -> Any:

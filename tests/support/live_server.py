@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from adapters.app import Service
 from adapters.http.application import create_app
+from adapters.service import Service
 from tests.support.eventually import eventually
 
 STOPS_WITHIN_SECONDS = 15.0

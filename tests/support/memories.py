@@ -11,7 +11,7 @@ from uuid import uuid4
 from adapters.clock import RandomIdentities
 from adapters.postgres.database import Database
 from adapters.postgres.memory_store import PostgresMemoryStore
-from application.ports import EmbeddedFact, MemoryWrite, RetainedItem
+from application.ports import EmbeddedFact, MemoryWrite, RetainedDocument, RetainedItem
 from domain.memory import ExtractedFact, RecalledFact, RecallQuery, RetainItem, Window
 from domain.scope import Scope
 
@@ -33,7 +33,19 @@ def document(document_id: str, *facts: EmbeddedFact | str, text: str | None = No
     """An item of which these facts were read; its text are theirs, line by line, unless it is given."""
     embedded = [said(fact) if isinstance(fact, str) else fact for fact in facts]
     content = text if text is not None else "\n".join(each.fact.text for each in embedded)
-    return RetainedItem(RetainItem(content=content, document_id=document_id, **item), document_id, content, embedded)
+    return RetainedItem(RetainItem(content=content, document_id=document_id, **item), document_id, embedded)
+
+
+def documents_of(*items: RetainedItem) -> list[RetainedDocument]:
+    """The documents that the items are of; the text of each is that of its last item."""
+    by_document: dict[str, list[RetainedItem]] = {}
+    for item in items:
+        by_document.setdefault(item.document_id, []).append(item)
+    return [
+        RetainedDocument(document_id, together[-1].item.content, together, replaces=replaced, resets=replaced)
+        for document_id, together in by_document.items()
+        for replaced in [any(each.item.update_mode == "replace" for each in together)]
+    ]
 
 
 @dataclass
@@ -57,7 +69,7 @@ class BankMemory:
 
     def retain(self, *items: RetainedItem, at: datetime = NOON) -> MemoryWrite:
         with self.database.begin() as tx:
-            return self.store.write(self.bank_id, items, at, tx)
+            return self.store.write(self.bank_id, documents_of(*items), at, tx)
 
     def recall(self, text: str = "", vector: Sequence[float] = (), **query: Any) -> Sequence[RecalledFact]:
         return self.store.recall(RecallQuery(bank_id=self.bank_id, text=text, **query), vector)

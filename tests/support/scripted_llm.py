@@ -149,6 +149,11 @@ def edits(*operations: Any, usage: Usage = FREE) -> Reply:
     return tool_call("edit_document", {"operations": list(operations)}, usage=usage)
 
 
+def changes(*entries: Any, usage: Usage = FREE) -> Reply:
+    """The model says what becomes of observations."""
+    return tool_call("record_observations", {"changes": list(entries)}, usage=usage)
+
+
 def values(value: Mapping[str, Any] | str, *, usage: Usage = FREE) -> Reply:
     """The model gives the values of a client's schema."""
     return tool_call("record_values", value, usage=usage)

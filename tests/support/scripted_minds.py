@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from application.ports import Embeddings, Extraction, MindFailed, Structured
+from application.ports import Embeddings, Extraction, MindFailed, RetainSteering, Structured
 from domain.document import Operation
 from domain.editing import EditRequest, Proposal, ProposedEdit
-from domain.memory import ExtractedFact, RetainItem
-from domain.reflection import Answer, NoAnswer, ReflectQuestion, Step, Thought, ToolCall, ToolResult
+from domain.memory import Chunk, ExtractedFact, RetainItem
+from domain.reflection import Answer, ReflectQuestion, Step, Thought, ToolCall, ToolResult
 from domain.usage import ModelCall
 from tests.support.examples import call
 
@@ -55,7 +55,7 @@ class ScriptedPolicy:
             raise act
         if isinstance(act, Thought):
             return act
-        step = act if isinstance(act, ToolCall | Answer | NoAnswer) else act(results)
+        step = act if isinstance(act, Step) else act(results)
         return Thought(step=step, calls=(call(f"reflect_{len(self.asked)}"),))
 
 
@@ -124,18 +124,29 @@ class LineExtractor:
     """FactExtractor: every line of an item is a fact. `read` keeps the contents and the missions they were read with;
     `meanwhile` is what happens elsewhere while the next item is read."""
 
+    rereads = True
+
     def __init__(self) -> None:
         self.read: list[tuple[str, str | None]] = []
         self.meanwhile: list[Callable[[], None]] = []
         self.broken: Exception | None = None
 
-    def extract(self, item: RetainItem, *, mission: str | None, now: datetime) -> Extraction:
+    def extract(
+        self, item: RetainItem, *, steering: RetainSteering, now: datetime, chunks: Sequence[Chunk] | None = None
+    ) -> Extraction:
         assert now.tzinfo is not None
-        self.read.append((item.content, mission))
+        self.read.append((item.content, steering.mission))
         if self.broken is not None:
             raise self.broken
         if self.meanwhile:
             self.meanwhile.pop(0)()
         lines = [line for line in item.content.splitlines() if line.strip()]
+        if chunks is not None:
+            lines = [line for line in lines if _chunk_of(line, chunks) is not None]
         calls: tuple[ModelCall, ...] = (call("extract_facts", len(item.content), len(lines)),)
-        return Extraction([ExtractedFact(text=line) for line in lines], calls)
+        return Extraction([ExtractedFact(text=line, chunk=_chunk_of(line, chunks or ())) for line in lines], calls)
+
+
+def _chunk_of(line: str, chunks: Sequence[Chunk]) -> int | None:
+    """A line may be longer than the chunk it begins in."""
+    return next((chunk.number for chunk in chunks if line in chunk.text or chunk.text in line), None)

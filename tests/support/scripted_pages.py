@@ -15,8 +15,10 @@ from uuid import uuid4
 
 import httpx
 
-from adapters.app import Service, build, make_minds, opened
+from adapters.app import build
+from adapters.engines import make_minds
 from adapters.offline.facts import OfflineFactExtractor
+from adapters.service import Service, opened
 from adapters.settings import Settings
 from tests.support import scripted_llm as script
 from tests.support.live_server import live_server
@@ -38,12 +40,14 @@ class ScriptedService:
 
 
 @contextmanager
-def scripted_service(conninfo: str, **settings: Any) -> Iterator[ScriptedService]:
+def scripted_service(conninfo: str, *, consolidates: bool = False, **settings: Any) -> Iterator[ScriptedService]:
     """A live service over a scripted model, which makes its embeddings too. Every operation has one attempt, every
-    new fact is read, unless `settings` say otherwise."""
+    new fact is read, and pages are found by word only, unless `settings` say otherwise. The
+    model is asked for observations only where it `consolidates`."""
     with ScriptedLlm() as llm:
         endpoints = {"llm_base_url": llm.base_url, "embeddings_base_url": llm.base_url, "embeddings_model": "words"}
         defaults = {"llm_timeout_seconds": 5.0, "worker_max_retries": 0, "worker_retry_seconds": 0}
+        defaults["page_vectors_seconds"] = 0
         configured = Settings(
             _env_file=None,
             llm_api_key="none",
@@ -52,6 +56,8 @@ def scripted_service(conninfo: str, **settings: Any) -> Iterator[ScriptedService
             **{**endpoints, **defaults, "relevance_check": False, **settings},
         )
         minds = replace(make_minds(configured), extractor=OfflineFactExtractor())
+        if not consolidates:
+            minds = replace(minds, consolidator=None)
         with (
             opened(build(configured, conninfo, minds=minds)) as service,
             live_server(service) as address,

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 import httpx
 
-from adapters.app import build, opened
+from adapters.app import build
+from adapters.service import opened
 from adapters.settings import Settings
 from tests.support.live_server import live_server
 from tests.support.scripted_llm import ScriptedLlm

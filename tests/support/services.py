@@ -7,11 +7,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from adapters.app import Minds, Service, build, opened
+from adapters.app import build
+from adapters.engines import Minds
 from adapters.offline.editor import OfflineDocumentEditor
 from adapters.offline.facts import OfflineFactExtractor
 from adapters.postgres.migrations import migrate
+from adapters.service import Service, opened
 from adapters.settings import Settings
+from application.ports import Consolidator
 from domain.event import Context
 from domain.memory import RetainItem
 from domain.mental_model.trigger import Trigger
@@ -89,10 +92,10 @@ def run_pending(service: Service, bank_id: str) -> None:
 
 
 @contextmanager
-def running_service(conninfo: str, **settings: object) -> Iterator[Service]:
+def running_service(conninfo: str, consolidator: Consolidator | None = None, **settings: object) -> Iterator[Service]:
     """A service over the database at `conninfo`, migrated, with the mind above and the offline reader of facts."""
     migrate(conninfo)
-    minds = Minds(OfflineFactExtractor(), AnsweringPolicy(), OfflineDocumentEditor())
+    minds = Minds(OfflineFactExtractor(), AnsweringPolicy(), OfflineDocumentEditor(), consolidator=consolidator)
     configured = Settings(_env_file=None, **settings)
     with opened(build(configured, conninfo, clock=TickingClock(), minds=minds)) as service:
         yield service

@@ -256,8 +256,8 @@ class Minds:
             number = len(self.made) + 1
             self.made[number] = current.operation_id
             payload = {"usage": {"prompt_tokens": number, "completion_tokens": 0}}
-            asked.keep(payload)
             paid.append(counted(payload, purpose=purpose, model=TOLD, seconds=0.0))
+            asked.keep(payload, paid[-1])
         if not self.calm:
             if self._chance.random() < 0.02:
                 raise WorkerDied

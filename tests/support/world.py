@@ -24,9 +24,10 @@ from application.delta import DeltaRefresh
 from application.memories import Memories
 from application.mental_models import MentalModels
 from application.ports import Transaction
-from application.reflect import Reflector
+from application.reflection import Reflector
 from application.refresh import RefreshExecutor
 from application.refresh_requests import RefreshRequests
+from application.request_costs import RequestCosts
 from application.retries import RetryPolicy
 from domain.bank import BankOpened
 from domain.event import Context, Event, StreamId
@@ -44,6 +45,7 @@ from tests.support.in_memory import (
     in_memory,
 )
 from tests.support.kept_replies import InMemoryKeptReplies
+from tests.support.progress import InMemoryProgressBoard
 from tests.support.scripted_minds import (
     CountingEmbedder,
     LineExtractor,
@@ -74,19 +76,21 @@ class World:
         at_most: int = 3,
         log: InMemoryEventLog | None = None,
         policy: ScriptedPolicy | None = None,
+        extractor: LineExtractor | None = None,
     ) -> None:
         self.clock = FixedClock()
         self.log = log or InMemoryEventLog()
         self.transactions = InMemoryTransactions()
         self.memory = InMemoryMemoryStore()
-        self.inbox = InMemoryInbox()
+        self.inbox = InMemoryInbox(self.memory.next_order)
         self.kept = InMemoryKeptReplies()
+        self.progress = InMemoryProgressBoard()
         self.embedder = CountingEmbedder()
-        self.extractor = LineExtractor()
+        self.extractor = extractor or LineExtractor()
         self.policy = policy or ScriptedPolicy(*mind, deterministic=deterministic)
         identities = NumberedIdentities()
         self.handler = CommandHandler(self.log, self.transactions)
-        self.banks = Banks(self.handler, self.log, self.memory, self.inbox, self.mental_models_of)
+        self.banks = Banks(self.handler, self.log, self.memory, self.inbox, self.kept, self.mental_models_of)
         self.memories = Memories(
             self.handler,
             self.memory,
@@ -94,7 +98,8 @@ class World:
             self.embedder,
             self.extractor,
             identities,
-            lambda bank_id: self.banks.missions(bank_id).retain,
+            self.banks.config,
+            RequestCosts(self.handler, NumberedIdentities()),
         )
         self.mental_models = MentalModels(self.handler, self.log, identities)
         self.refresh_requests = RefreshRequests(self.handler, self.log, identities, self.in_flight)
@@ -122,6 +127,7 @@ class World:
             RetryPolicy(at_most, RETRY_DELAY),
             self.automation,
             self.kept,
+            self.progress,
         )
 
     @property

@@ -129,6 +129,8 @@ def test_no_user_to_drop_to_is_one_line_and_exit_code_2(folder: Path) -> None:
         ("PALIMPSEST_HOST", "nowhere.invalid", "nowhere.invalid"),
         ("PALIMPSEST_LLM_BASE_URL", "http://127.0.0.1:1/v1", "PALIMPSEST_LLM_MODEL"),
         ("DATABASE_URL", "postgresql://127.0.0.1:1/none", "127.0.0.1"),
+        ("PALIMPSEST_RETAIN_CHUNK_SIZE", "0", 'PALIMPSEST_RETAIN_CHUNK_SIZE: "0" is not accepted: Input should be'),
+        ("HINDSIGHT_API_ENTITY_LABELS", "bridge", "HINDSIGHT_API_ENTITY_LABELS"),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_one_line_and_exit_code_2(

@@ -37,7 +37,7 @@ def test_types_are_told_in_the_words_of_json() -> None:
         "| `input_tokens` | integer (default `0`) |",
         "| `keep_trace` | true or false (default false) |",
         "| `response_schema` | JSON object or null (default null) |",
-        "| `skepticism` | integer (default `3`) |",
+        "| `skepticism` | integer or null (default null) |",
     ):
         assert f"\n{row}\n" in catalogue, row
 

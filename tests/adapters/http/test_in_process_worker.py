@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from adapters.app import Minds, Service, build, opened
+from adapters.app import build
+from adapters.engines import Minds
 from adapters.http.in_process_worker import InProcessWorker
 from adapters.jobs import GRACE_SECONDS, JobWorker
 from adapters.offline.editor import OfflineDocumentEditor
 from adapters.offline.facts import OfflineFactExtractor
+from adapters.service import Service, opened
 from adapters.settings import Settings
 from domain.mental_model.trigger import Trigger
 from domain.reflection import NoAnswer, ReflectQuestion, Thought, ToolResult

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
 from application.command_handler import OPERATION, CommandHandler, Step, operation_stream
+from application.ports import MindFailed
 from domain.event import Context
 from domain.operation import FailOperation, OperationCommand, ParkOperation, RefreshDone, StartOperation
 from tests.adapters.http.told_minds import Told
@@ -57,6 +58,51 @@ def completed(told: Told) -> str:
 
 def status(told: Told, operation: str) -> Any:
     return told.bank.get(f"/operations/{operation}")["status"]
+
+
+def test_one_that_runs_tells_how_far_it_is_and_one_that_does_not_tells_nothing(told: Told) -> None:
+    operation = asked_for(told)
+    seen: list[Any] = []
+
+    def look() -> None:
+        listed = told.bank.get("/operations", type="refresh_mental_model")["operations"][0]
+        single = told.bank.get(f"/operations/{operation}")
+        assert (listed["status"], single["status"]) == ("processing", "processing")
+        assert listed["progress"] == {**single["progress"], "detail": None}
+        seen.append(single["progress"])
+
+    told.policy.before_answer = look
+    assert told.bank.get("/operations")["operations"][0]["progress"] is None
+    told.work()
+
+    (progress,) = seen
+    assert (progress["stage"], progress["processed"], progress["total"]) == ("reflecting", 2, 10)
+    assert datetime.fromisoformat(progress["at"]).utcoffset() == timedelta(0)
+    assert told.bank.get("/operations")["operations"][0]["progress"] is None
+    assert "progress" not in told.bank.get(f"/operations/{operation}")
+
+
+def test_one_that_is_cancelled_while_it_runs_shows_no_progress(told: Told) -> None:
+    operation = asked_for(told)
+
+    def cancel_and_look() -> None:
+        told.bank.ask("DELETE", f"/operations/{operation}")
+        assert told.bank.get("/operations")["operations"][0]["progress"] is None
+
+    told.policy.before_answer = cancel_and_look
+    told.work()
+
+    cancelled = told.bank.get("/operations")["operations"][0]
+    assert (cancelled["status"], cancelled["progress"]) == ("cancelled", None)
+
+
+def test_one_that_waits_to_be_tried_again_shows_no_progress(told: Told) -> None:
+    operation = asked_for(told)
+    told.policy.fails = MindFailed("the endpoint answered 503", reason="unexpected_error", transient=True)
+    told.service.background.run(told.bank.bank_id, UUID(operation))
+
+    waiting = told.bank.get("/operations")["operations"][0]
+    assert (waiting["status"], waiting["retry_count"], waiting["progress"]) == ("pending", 1, None)
 
 
 @pytest.mark.parametrize("begins", [asked_for, parked, started], ids=["waits", "parked", "runs"])

@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from adapters.app import build, opened
+from adapters.app import build
+from adapters.service import opened
 from adapters.settings import Settings
 from tests.support.live_server import live_server
 from tests.support.rest import RestBank

@@ -10,8 +10,10 @@ from uuid import UUID, uuid4
 
 import httpx
 
-from adapters.app import Minds, Service, build, opened
+from adapters.app import build
+from adapters.engines import Minds
 from adapters.offline.facts import OfflineFactExtractor
+from adapters.service import Service, opened
 from adapters.settings import Settings
 from application.ports import Structured
 from domain.editing import EditRequest, Proposal, ProposedEdit

@@ -9,6 +9,7 @@ from uuid import UUID
 from hypothesis import settings
 
 from adapters.offline.facts import OfflineFactExtractor
+from application.ports import RetainSteering
 from domain.memory import ExtractedFact, Fact, RecalledFact, RecallScores, RetainItem
 
 unhurried = settings(deadline=None)  # a busy machine is no failure
@@ -20,7 +21,7 @@ SAID = datetime(2024, 5, 15, 12, 30, tzinfo=UTC)
 def extracted(content: str, **item: object) -> tuple[ExtractedFact, ...]:
     """What the offline engine reads out of an item said on 15 May 2024."""
     retained = RetainItem.model_validate({"content": content, "timestamp": SAID, **item})
-    return tuple(OfflineFactExtractor().extract(retained, mission=None, now=datetime.now(UTC)).facts)
+    return tuple(OfflineFactExtractor().extract(retained, steering=RetainSteering(), now=datetime.now(UTC)).facts)
 
 
 def texts(content: str, **item: object) -> list[str]:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.offline.dates import Period, first_period, instant
+from adapters.offline.dates import first_period, instant, periods_in, with_dates
+from domain.period import Period
 from tests.adapters.offline.facts_of import SAID, unhurried
 
 
@@ -92,6 +93,106 @@ def shown(period: Period | None) -> str:
 )
 def test_the_first_date_of_a_text_is_its_period(text: str, period: str) -> None:
     assert shown(first_period(text, SAID)) == period
+
+
+@pytest.mark.parametrize(
+    ("text", "period"),
+    [
+        ("Wir haben gestern mit dem Kunden gesprochen.", "2024-05-14"),
+        ("Das war letzte Woche, und es war gut.", "2024-05-06..2024-05-12"),
+        ("Er kam vor zwei Tagen.", "2024-05-13"),
+        ("Vor 3 Wochen war das anders.", "2024-04-22..2024-04-28"),
+        ("Sie kam am 3. Mai 2023 und ist noch da.", "2023-05-03"),
+        ("Vom 3.–5. Mai 2023 war es zu.", "2023-05-03..2023-05-05"),
+        ("Das ist am 03.02.2024 gewesen.", "2024-02-03"),
+        ("Im März 2024 war das so.", "2024-03-01..2024-03-31"),
+        ("Nous avons fini hier.", "2024-05-14"),
+        ("C'était la semaine dernière avec elle.", "2024-05-06..2024-05-12"),
+        ("Il est parti il y a deux jours.", "2024-05-13"),
+        ("Elle est née le 1er février 1990.", "1990-02-01"),
+        ("¿Qué pasó la semana pasada?", "2024-05-06..2024-05-12"),
+        ("Lo vimos hace dos días en la plaza.", "2024-05-13"),
+        ("La fiesta fue el 3 de mayo de 2023.", "2023-05-03"),
+        ("Ontem fomos à praia.", "2024-05-14"),
+        ("Ele chegou há 2 dias e não saiu.", "2024-05-13"),
+        ("Ieri siamo andati al mare.", "2024-05-14"),
+        ("È stato la settimana scorsa con il capo.", "2024-05-06..2024-05-12"),
+        ("Dat was vorige week, en het was goed.", "2024-05-06..2024-05-12"),
+        ("To było wczoraj i nie było dobre.", "2024-05-14"),
+        ("Это было вчера.", "2024-05-14"),
+        ("Он уехал 3 мая 2023 года.", "2023-05-03"),
+        ("三天前发布了。", "2024-05-12"),
+        ("两周前我们见面了", "2024-04-29..2024-05-05"),
+        ("先週は忙しかった。", "2024-05-06..2024-05-12"),
+        ("어제 우리는 만났다.", "2024-05-14"),
+        ("كان ذلك أمس.", "2024-05-14"),
+        ("यह 12 मई 2023 को हुआ।", "2023-05-12"),
+        ("Bu dün oldu ve bir daha olmadı.", "2024-05-14"),
+    ],
+)
+def test_dates_are_read_in_many_languages(text: str, period: str) -> None:
+    assert shown(first_period(text, SAID)) == period
+
+
+@pytest.mark.parametrize(
+    ("text", "period"),
+    [
+        ("We met on May 3rd.", "2024-05-03"),
+        ("The launch is on 28 June.", "2024-06-28"),
+        ("We left on December 28.", "2023-12-28"),
+        ("What happened in March?", "2024-03-01..2024-03-31"),
+        ("Am 3. Februar war das noch nicht fertig.", "2024-02-03"),
+        ("Fue el 3 de marzo.", "2024-03-03"),
+        ("5月3日发布", "2024-05-03"),
+        ("In the last 3 days it rained.", "2024-05-12..2024-05-15"),
+        ("over the past two weeks", "2024-05-01..2024-05-15"),
+        ("Nothing in 2023.", "2023-01-01..2023-12-31"),
+        ("Revenue of Q1 2024 grew.", "2024-01-01..2024-03-31"),
+        ("we may 2 or mar 3 of it", ""),
+        ("Meet in room 3 may be late", ""),
+        ("The may 3 rule", ""),
+        ("On 30 February it was", ""),
+        ("Paragraph 3 Marchers came", ""),
+    ],
+)
+def test_dates_without_a_year_are_those_nearest_to_when_it_was_said(text: str, period: str) -> None:
+    assert shown(first_period(text, SAID)) == period
+
+
+@pytest.mark.parametrize(
+    ("query", "periods"),
+    [
+        ("What changed between May 2023 and 3 June 2023?", ["2023-05-01..2023-06-03"]),
+        ("yesterday or last week or 2024-01-02", ["2024-05-14", "2024-05-06..2024-05-12", "2024-01-02"]),
+        ("on 12 May 2024, in May 2024", ["2024-05-12", "2024-05-01..2024-05-31"]),
+        ("when was it?", []),
+    ],
+)
+def test_all_periods_of_a_query_are_read_in_its_order(query: str, periods: list[str]) -> None:
+    assert [shown(period) for period in periods_in(query, SAID)] == periods
+
+
+def test_the_language_of_the_whole_text_helps_a_sentence_that_does_not_tell_its_own() -> None:
+    assert shown(first_period("Fertig gestern.", SAID, "de")) == "2024-05-14"
+    assert shown(first_period("Done yesterday.", SAID, "de")) == "2024-05-14"
+
+
+@pytest.mark.parametrize(
+    ("text", "dated"),
+    [
+        ("yesterday", "yesterday (2024-05-14)"),
+        (
+            "last week or two days ago, maybe",
+            "last week (2024-05-06 to 2024-05-12) or two days ago (2024-05-13), maybe",
+        ),
+        ("yesterday (2024-05-14)", "yesterday (2024-05-14)"),
+        ("at noon", "at noon"),
+        ("last 3 days ago", "last 3 days (2024-05-12 to 2024-05-15) ago"),
+    ],
+)
+def test_relative_words_get_their_date_in_brackets(text: str, dated: str) -> None:
+    assert with_dates(text, SAID) == dated
+    assert with_dates(text, None) == text
 
 
 @pytest.mark.parametrize("text", ["today", "yesterday", "last week", "3 days ago", "昨天", "next Friday"])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.offline.entities import Names, clean_names
+from adapters.offline.entities import Names
 from tests.adapters.offline.facts_of import unhurried
 
 
@@ -69,10 +69,6 @@ def test_in_a_title_only_names_known_from_the_text_count() -> None:
     assert names.find("", titles=["How To Run", "Redis"]) == ("Redis",)
 
 
-def test_names_have_space_collapsed_blanks_dropped_and_case_merged() -> None:
-    assert clean_names(["Acme\nCorp", " \t ", "acme corp", "", "Bob"]) == ("Acme Corp", "Bob")
-
-
 @unhurried
 @given(st.lists(st.text(max_size=80), max_size=5), st.lists(st.text(max_size=10), max_size=3))
 def test_names_of_any_text_are_clean_and_distinct(sentences: list[str], known: list[str]) -> None:
@@ -81,4 +77,4 @@ def test_names_of_any_text_are_clean_and_distinct(sentences: list[str], known: l
         found = finder.find(sentence)
         assert list(found) == [" ".join(name.split()) for name in found]
         assert all(found)
-        assert len({name.casefold() for name in found}) == len(found)
+        assert len({name.lower() for name in found}) == len(found)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from adapters.offline.facts import OfflineFactExtractor
 from adapters.offline.sentences import LONGEST_SENTENCE
+from application.ports import RetainSteering
 from domain.memory import RetainItem
 from tests.adapters.offline.facts_of import SAID, extracted, texts, unhurried
 
@@ -113,14 +114,14 @@ def test_the_sentences_of_a_page_are_facts(content: str, facts: list[str]) -> No
     ("content", "facts"),
     [
         pytest.param(
-            "Alice: I moved. It is nice.\nBob: Great!", ["Alice: I moved.", "Alice: It is nice.", "Bob: Great!"]
+            "Alice: I moved. It is warm.\nBob: Me too!", ["Alice: I moved.", "Alice: It is warm.", "Bob: Me too!"]
         ),
         pytest.param("[2024-05-01 10:00] Alice: Hello there.", ["Alice: Hello there."], id="dated stamp"),
         pytest.param(
             "[10:00] Alice: Hello there.", ["Alice: [10:00] Hello there."], id="a stamp without a date is kept"
         ),
         pytest.param(
-            "**User:** Thanks\n**Assistant**: Welcome", ["User: Thanks", "Assistant: Welcome"], id="bold names"
+            "**User:** Thanks a ton\n**Assistant**: Done", ["User: Thanks a ton", "Assistant: Done"], id="bold names"
         ),
         pytest.param("Alice:\nI am here.", ["Alice:", "I am here."], id="a lone label"),
         pytest.param(
@@ -143,7 +144,7 @@ def test_spoken_lines_keep_their_speaker(content: str, facts: list[str]) -> None
 
 
 def test_a_speaker_is_an_entity_and_a_label_is_not() -> None:
-    spoken, answer = extracted("Alice: I moved to Berlin.\nBob: Good for you!")
+    spoken, answer = extracted("Alice: I moved to Berlin.\nBob: Good weather for you!")
     assert spoken.entities == ("Alice", "Berlin")
     assert answer.entities == ("Bob",)
     (labelled,) = extracted("Status: nothing new")
@@ -258,8 +259,10 @@ def test_no_text_fails_and_facts_are_distinct_lines_with_something_in_them(conte
 @given(HOSTILE)
 def test_the_same_item_gives_the_same_facts_whatever_the_clock_and_the_mission_say(content: str) -> None:
     item = RetainItem(content=content, timestamp=SAID)
-    early = OfflineFactExtractor().extract(item, mission=None, now=datetime(2000, 1, 1, tzinfo=UTC))
-    late = OfflineFactExtractor().extract(item, mission="be brief", now=datetime(2030, 1, 1, tzinfo=UTC))
+    early = OfflineFactExtractor().extract(item, steering=RetainSteering(), now=datetime(2000, 1, 1, tzinfo=UTC))
+    late = OfflineFactExtractor().extract(
+        item, steering=RetainSteering(mission="be brief"), now=datetime(2030, 1, 1, tzinfo=UTC)
+    )
     assert early == late
     assert early.calls == ()
 

@@ -2,12 +2,24 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from adapters.offline.reflect import MOST_FACTS, NEAREST_FACTS, OfflineReflectPolicy
 from domain.memory import RecalledFact
-from domain.reflection import Answer, Mention, NoAnswer, ReflectQuestion, Step, ToolCall, ToolResult
+from domain.reflection import (
+    Answer,
+    Mention,
+    NoAnswer,
+    PageFound,
+    PageShown,
+    ReflectQuestion,
+    Step,
+    ToolCall,
+    ToolName,
+    ToolResult,
+)
 from tests.adapters.offline.facts_of import SAID, recalled, stored
 
 CALL = ToolCall(tool="recall", query="Who drinks tea?")
@@ -168,3 +180,69 @@ def test_scores_and_order_of_results_do_not_change_the_document() -> None:
     for _ in range(5):
         shuffler.shuffle(facts)
         assert answer([recalled(fact, final=shuffler.random()) for fact in facts]) == first
+
+
+def asks(query: str, *results: ToolResult, tools: tuple[ToolName, ...] = ("search_mental_models", "recall")) -> Step:
+    """The step after one who asks was searched for."""
+    asked = ReflectQuestion(name="", source_query=query, max_tokens=1024, asked_at=SAID, kind="answer", tools=tools)
+    return OfflineReflectPolicy().next_step(asked, results, must_finish=False).step
+
+
+def found_page(content: str, **more: Any) -> ToolResult:
+    page = PageFound(mental_model_id="tea", name="Tea", content=content, version=1, updated_at=SAID, **more)
+    call = ToolCall(tool="search_mental_models", query="tea")
+    return ToolResult(call=call, pages=(PageShown(page=page, form="whole"),))
+
+
+def test_an_observation_stands_for_the_facts_it_rests_on() -> None:
+    ann, bob, eve = (
+        stored(number, f"{name} drinks tea.") for number, name in enumerate(("Ann", "Bob", "Eve"), start=1)
+    )
+    all_do = stored(4, "Ann and Bob drink tea.").model_copy(
+        update={"fact_type": "observation", "source_ids": (ann.id, bob.id)}
+    )
+    answered = answer([recalled(ann), recalled(bob), recalled(all_do), recalled(eve)])
+    assert answered.markdown == "# Tea\n\n- Eve drinks tea.\n- Ann and Bob drink tea.\n"
+    assert answered.used == (str(eve.id), str(all_do.id))
+
+
+def test_a_fresh_page_with_all_words_of_the_question_is_the_answer() -> None:
+    answered = asks("Who drinks tea?", found_page("- Ann drinks it.\n"))
+    assert answered == Answer(markdown="- Ann drinks it.\n", used=(), pages=("tea",))
+
+
+@pytest.mark.parametrize(
+    ("query", "result"),
+    [
+        ("Who drinks coffee?", found_page("- Ann drinks it.\n")),
+        ("Who drinks tea?", found_page("- Ann drinks it.\n", stale_because=("new_memories",))),
+        ("Who drinks tea?", found_page("- Ann drinks it.\n" + "More of it. " * 1000)),
+    ],
+    ids=["another question", "a stale page", "a page too long"],
+)
+def test_other_pages_send_the_question_on_to_the_facts(query: str, result: ToolResult) -> None:
+    sent = asks(query, result)
+    assert isinstance(sent, ToolCall)
+    assert (sent.tool, sent.query) == ("recall", query)
+
+
+def test_a_page_is_no_source_of_a_document() -> None:
+    thought = OfflineReflectPolicy().next_step(question(), [found_page("- Who drinks tea: Ann.\n")], must_finish=False)
+    assert isinstance(thought.step, ToolCall)
+
+
+@pytest.mark.parametrize(
+    ("text", "answered"),
+    [("Sales in 2025 were 3.", False), ("Sales in 2024 were 2.", True), ("Sales of 20245.", False)],
+)
+def test_rf_05_one_who_asks_about_a_year_is_told_of_no_other(text: str, answered: bool) -> None:
+    """RF-05: nothing is invented for periods without data."""
+    found = ToolResult(call=ToolCall(tool="recall", query="sales"), facts=(recalled(stored(1, text)),))
+    step = asks("What were the sales in 2024?", found)
+    assert isinstance(step, Answer) == answered
+    assert answered or step == NoAnswer(reason="the memory says nothing about 2024")
+
+
+def test_what_is_only_nearest_is_no_answer_to_one_who_asks() -> None:
+    found = ToolResult(call=CALL, facts=(recalled(stored(1, "It rained."), semantic=0.1),))
+    assert asks("Who drinks tea?", found) == NoAnswer(reason="no memory in scope was found for the question")

@@ -23,7 +23,10 @@ PROSE = st.text(alphabet=st.sampled_from("aB1 .!?…,;:\"'”»()[]*_`。！？�
         ("He joined Acme Inc. The office is new.", ["He joined Acme Inc.", "The office is new."]),
         ("J. K. Rowling wrote it. I read it.", ["J. K. Rowling wrote it.", "I read it."]),
         ("Use tools, e.g. Git, i.e. what you know. Then go.", ["Use tools, e.g. Git, i.e. what you know.", "Then go."]),
-        ("Bring pens, paper, etc. Alice brings the rest.", ["Bring pens, paper, etc.", "Alice brings the rest."]),
+        (
+            "He went to the store. (See p. 5.) It was closed.",
+            ["He went to the store.", "(See p. 5.)", "It was closed."],
+        ),
         ("See Fig. 3 and No. 5. The end.", ["See Fig. 3 and No. 5.", "The end."]),
         ("I said no. Then I left.", ["I said no.", "Then I left."]),
         ("Version v1.2.3 is out. It fixes 3.5 bugs.", ["Version v1.2.3 is out.", "It fixes 3.5 bugs."]),
@@ -53,6 +56,34 @@ PROSE = st.text(alphabet=st.sampled_from("aB1 .!?…,;:\"'”»()[]*_`。！？�
 )
 def test_prose_is_split_where_its_sentences_end(prose: str, sentences: list[str]) -> None:
     assert split_sentences(prose) == sentences
+
+
+@pytest.mark.parametrize(
+    ("language", "prose", "sentences"),
+    [
+        (
+            "de",
+            "Das ist z.B. gut. Er kam am 3. Mai. Dr. Müller war da.",
+            ["Das ist z.B. gut.", "Er kam am 3. Mai.", "Dr. Müller war da."],
+        ),
+        ("fr", "M. Dupont est arrivé. C'est p. ex. bien.", ["M. Dupont est arrivé.", "C'est p. ex. bien."]),
+        ("es", "El Sr. Gómez llegó. ¿Qué tal? ¡Bien!", ["El Sr. Gómez llegó.", "¿Qué tal?", "¡Bien!"]),
+        ("it", "Il Sig. Rossi è qui. Va bene.", ["Il Sig. Rossi è qui.", "Va bene."]),
+        ("pl", "Np. to jest dobre. Dr. Kowalski przyszedł.", ["Np. to jest dobre.", "Dr. Kowalski przyszedł."]),
+        ("ru", "Он жил в г. Москве. Потом уехал.", ["Он жил в г. Москве.", "Потом уехал."]),
+        ("hi", "डॉ. शर्मा आए। यह दूसरा है।", ["डॉ. शर्मा आए।", "यह दूसरा है।"]),
+        ("ar", "هل هذا صحيح؟ نعم. هذا صحيح.", ["هل هذا صحيح؟", "نعم.", "هذا صحيح."]),
+        ("ja", "今日は晴れ。「行こう。」と言った。", ["今日は晴れ。", "「行こう。」", "と言った。"]),
+        ("xx", "No language. None.", ["No language.", "None."]),
+    ],
+)
+def test_sentences_end_where_those_of_their_language_do(language: str, prose: str, sentences: list[str]) -> None:
+    assert split_sentences(prose, language) == sentences
+
+
+def test_a_sentence_across_the_windows_of_a_long_text_stays_one() -> None:
+    sentence = "It is a sentence with some words in it, and no. 5 of them."
+    assert split_sentences(" ".join([sentence] * 1000)) == [sentence] * 1000
 
 
 @unhurried

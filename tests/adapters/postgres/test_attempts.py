@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import pytest
 
-from adapters.app import Service
+from adapters.service import Service
 from application.command_handler import mental_model_stream, operation_stream
 from application.ports import Extraction
 from domain.memory import RetainItem
 from domain.mental_model.events import ContentWritten, MentalModelCreated, RefreshFailedError
 from domain.mental_model.trigger import Trigger
-from domain.operation import OperationCompleted, OperationFailed, OperationRequested, OperationStarted
+from domain.operation import OperationCompleted, OperationFailed, OperationRequested, OperationSpent, OperationStarted
 from domain.reflection import ReflectQuestion, Thought, ToolResult
 from projections import history, operations
 from tests.support.services import context, retain, run_pending
@@ -66,6 +66,7 @@ def test_of_two_refreshes_of_one_operation_one_is_recorded(service: Service, mon
         OperationStarted,
         OperationStarted,
         OperationCompleted,
+        OperationSpent,
     ]
 
 
@@ -75,10 +76,10 @@ def test_of_two_retains_of_one_operation_one_is_stored(service: Service, monkeyp
     extract = service.minds.extractor.extract
     both_are_reading = threading.Barrier(2)
 
-    def read(item: RetainItem, *, mission: str | None, now: datetime) -> Extraction:
+    def read(item: RetainItem, **asked: Any) -> Extraction:
         if item.content == items[0].content:
             both_are_reading.wait(timeout=30)
-        return extract(item, mission=mission, now=now)
+        return extract(item, **asked)
 
     monkeypatch.setattr(service.minds.extractor, "extract", read)
     run_twice_at_once(service, operation_id)

@@ -12,13 +12,14 @@ from uuid import UUID
 
 import pytest
 
-from adapters.app import Service
+from adapters.postgres.kept_replies import PostgresKeptReplies
 from adapters.postgres.retain_inbox import PostgresRetainInbox
+from adapters.service import Service
 from application.banks import Banks
 from application.command_handler import BANK, CommandHandler, bank_stream
-from application.ports import Extraction, Transaction
-from domain.bank import Bank, BankDeleted, BankOpened, Missions, NoBank
-from domain.memory import RetainItem
+from application.ports import Extraction, RetainSteering, Transaction
+from domain.bank import Bank, BankDeleted, BankOpened, NoBank
+from domain.memory import Chunk, RetainItem
 from domain.mental_model.trigger import Trigger
 from domain.refusals import BankNotFound, MentalModelNotFound
 from projections import documents
@@ -49,7 +50,8 @@ def banks_listing(service: Service, listed: Callable[[Transaction | None], None]
         return models
 
     handler = CommandHandler(service.log, service.database)
-    return Banks(handler, service.log, service.memory, PostgresRetainInbox(service.database), mental_models_of)
+    kept = PostgresKeptReplies(service.database)
+    return Banks(handler, service.log, service.memory, PostgresRetainInbox(service.database), kept, mental_models_of)
 
 
 def while_its_facts_are_read(service: Service, monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
@@ -57,8 +59,10 @@ def while_its_facts_are_read(service: Service, monkeypatch: pytest.MonkeyPatch, 
     extract = service.minds.extractor.extract
     todo = [act]
 
-    def read(item: RetainItem, *, mission: str | None, now: datetime) -> Extraction:
-        extraction = extract(item, mission=mission, now=now)
+    def read(
+        item: RetainItem, *, steering: RetainSteering, now: datetime, chunks: Sequence[Chunk] | None = None
+    ) -> Extraction:
+        extraction = extract(item, steering=steering, now=now, chunks=chunks)
         if todo:
             todo.pop()()
         return extraction
@@ -180,7 +184,7 @@ def test_a_retain_in_flight_does_not_write_into_a_bank_put_anew(
 ) -> None:
     def delete_and_put_anew() -> None:
         service.banks.delete(context(service), "b")
-        service.banks.put(context(service), "b", "Anew", Missions(), {})
+        service.banks.put(context(service), "b", "Anew")
 
     asked = service.memories.retain_later(context(service), "b", ITEMS)
     while_its_facts_are_read(service, monkeypatch, delete_and_put_anew)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from psycopg.errors import LockNotAvailable
 
-from adapters.app import Service
+from adapters.service import Service
 from application.command_handler import BANK, CommandHandler, Step, bank_stream, mental_model_stream
 from application.ports import StreamAppend
 from domain.bank import Bank, BankOpened, BankRenamed, OpenBank, PutBank

@@ -17,8 +17,15 @@ from hypothesis import given as for_all
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from adapters.postgres.event_mapper import EVENT_TYPES, UnreadableEvent, UnstorableEvent, to_recorded, to_stored
-from domain.bank import BankOpened, Missions, MissionsChanged
+from adapters.postgres.event_mapper import (
+    EVENT_TYPES,
+    UnreadableEvent,
+    UnstorableEvent,
+    to_event,
+    to_recorded,
+    to_stored,
+)
+from domain.bank import BankOpened, Disposition, DispositionChanged, Missions, MissionsChanged
 from domain.event import Context, Event, StreamId
 from domain.mental_model.events import MentalModelRenamed, TagsChanged, TriggerChanged
 from domain.mental_model.trigger import Trigger
@@ -81,6 +88,14 @@ def test_a_bank_opened_before_banks_had_names_is_called_by_its_id() -> None:
     assert to_recorded(stored_example("bank.opened.1.json")).event == BankOpened(bank_id="prague", name="prague")
 
 
+def test_a_trait_that_was_neutral_when_traits_could_not_be_unset_is_not_set() -> None:
+    row = stored_example("bank.disposition_changed.1.json")
+    state = json.loads(row.state)
+    state["payload"]["disposition"] = {"skepticism": 5, "literalism": 3, "empathy": 1}
+    event = to_event(row.topic, 1, state["payload"])
+    assert event == DispositionChanged(disposition=Disposition(skepticism=5, empathy=1))
+
+
 def test_every_event_has_a_golden_file_for_each_of_its_schema_versions_and_no_file_is_without_an_event() -> None:
     kept = {(row["topic"], row["state"]["envelope"]["schema"]) for row in map(_read, FILES)}
     assert kept == {(topic, schema) for topic, event in EVENT_TYPES.items() for schema in range(1, event.SCHEMA + 1)}
@@ -125,8 +140,8 @@ def fields_said(value: Any) -> Iterator[str]:
         for name in value.model_fields_set:
             yield f"{type(value).__name__}.{name}"
             yield from fields_said(getattr(value, name))
-    elif isinstance(value, tuple):
-        for item in value:
+    elif isinstance(value, tuple | dict):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from fields_said(item)
 
 

@@ -14,7 +14,7 @@ from adapters.postgres.memory_write import lock_clock
 from application.ports import MemoryWrite
 from domain.memory import Window
 from tests.support.eventually import eventually
-from tests.support.memories import NOON, BankMemory, document, hours_later, said
+from tests.support.memories import NOON, BankMemory, document, documents_of, hours_later, said
 
 
 def changes(memory: BankMemory) -> list[int]:
@@ -49,7 +49,7 @@ def test_the_scope_clock_says_where_each_set_of_tags_was_last_written(memory: Ba
 def test_a_late_committer_gets_the_later_position(memory: BankMemory) -> None:
     with ThreadPoolExecutor(1) as pool:
         with memory.database.begin() as first:
-            memory.store.write(memory.bank_id, [document("d1", "first", "and more")], NOON, first)
+            memory.store.write(memory.bank_id, documents_of(document("d1", "first", "and more")), NOON, first)
             late = pool.submit(memory.retain, document("d2", "late"))
             eventually(lambda: waiting_for_the_clock(memory))
             assert memory.store.position(memory.bank_id) == 0
@@ -70,7 +70,7 @@ def waiting_for_the_clock(memory: BankMemory) -> bool:
 def test_a_writer_that_gives_up_leaves_its_positions_to_the_next(memory: BankMemory) -> None:
     with ThreadPoolExecutor(1) as pool:
         with psycopg.connect(memory.database.conninfo, row_factory=dict_row) as first:
-            memory.store.write(memory.bank_id, [document("d1", "first", "and more")], NOON, PostgresTransaction(first))
+            memory.store.write(memory.bank_id, documents_of(document("d1", "first", "and more")), NOON, PostgresTransaction(first))
             late = pool.submit(memory.retain, document("d2", "late"))
             eventually(lambda: waiting_for_the_clock(memory))
             first.rollback()
@@ -79,7 +79,7 @@ def test_a_writer_that_gives_up_leaves_its_positions_to_the_next(memory: BankMem
 
 def test_writers_of_other_banks_do_not_wait(memory: BankMemory) -> None:
     with memory.database.begin() as first:
-        memory.store.write(memory.bank_id, [document("d1", "first")], NOON, first)
+        memory.store.write(memory.bank_id, documents_of(document("d1", "first")), NOON, first)
 
         assert memory.neighbour().retain(document("d1", "meanwhile")).position == 1
 
@@ -119,9 +119,10 @@ def test_twenty_writers_at_once_leave_no_gap_and_no_reader_sees_one(shared_conni
 
 def append_turn(memory: BankMemory, document_id: str, turn: str) -> None:
     with memory.database.begin() as tx:
-        before = memory.store.document_text(memory.bank_id, document_id, tx)
+        memory.store.revisions(memory.bank_id, [document_id], tx)
+        before = memory.store.document_text(memory.bank_id, document_id)
         facts = [*before.split("\n"), turn] if before else [turn]
-        memory.store.write(memory.bank_id, [document(document_id, *facts, update_mode="append")], NOON, tx)
+        memory.store.write(memory.bank_id, documents_of(document(document_id, *facts, update_mode="append")), NOON, tx)
 
 
 def test_concurrent_appends_lose_no_turn(memory: BankMemory) -> None:
@@ -144,10 +145,10 @@ def test_concurrent_appends_lose_no_turn(memory: BankMemory) -> None:
 def test_reading_a_document_to_change_it_keeps_other_writers_away(memory: BankMemory) -> None:
     with ThreadPoolExecutor(1) as pool:
         with memory.database.begin() as tx:
-            assert memory.store.document_text(memory.bank_id, "d1", tx) is None
+            assert memory.store.revisions(memory.bank_id, ["d1"], tx) == {}
             other = pool.submit(memory.retain, document("d1", "other"))
             eventually(lambda: waiting_for_the_clock(memory))
-            memory.store.write(memory.bank_id, [document("d1", "mine")], NOON, tx)
+            memory.store.write(memory.bank_id, documents_of(document("d1", "mine")), NOON, tx)
         assert other.result(timeout=10).position == 3
     assert set(memory.current()) == {"other"}
 

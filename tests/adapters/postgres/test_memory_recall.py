@@ -10,6 +10,7 @@ import pytest
 
 from adapters.postgres.database import Database
 from domain.memory import Window, estimated_tokens
+from domain.recall.fusion import KEYWORD, SEMANTIC
 from domain.scope import Scope, TagAnd, TagLeaf, TagNot, TagOr, TagsMatch
 from tests.support.memories import BankMemory, document, said
 
@@ -23,12 +24,12 @@ NORTH_EAST = (0.8, 0.6, 0.0)
 def test_facts_are_found_by_meaning_the_nearest_first(memory: BankMemory) -> None:
     memory.retain(document("d1", said("east", EAST), said("north", NORTH), said("north east", NORTH_EAST)))
 
-    found = memory.recall("", NORTH)
+    found = memory.recall("", NORTH, by_links=False)
 
     assert [(each.fact.text, each.scores.keyword) for each in found] == [("north", None), ("north east", None)]
     assert [each.scores.semantic for each in found] == [pytest.approx(1.0), pytest.approx(0.8, abs=0.001)]
-    assert memory.texts("", NORTH, min_semantic=0.9) == ["north"]
-    assert memory.texts("", NORTH, min_semantic=-1.0) == ["north", "north east", "east"]
+    assert memory.texts("", NORTH, min_semantic=0.9, by_links=False) == ["north"]
+    assert memory.texts("", NORTH, min_semantic=-1.0, by_links=False) == ["north", "north east", "east"]
 
 
 def test_facts_are_found_by_word_the_rare_words_first(memory: BankMemory) -> None:
@@ -36,7 +37,7 @@ def test_facts_are_found_by_word_the_rare_words_first(memory: BankMemory) -> Non
         document("d1", "the user likes tea", "the user likes coffee", "the user likes quince jam", "the user sleeps")
     )
 
-    found = memory.recall("does the user like quince?")
+    found = memory.recall("does the user like quince?", by_links=False)
 
     assert found[0].fact.text == "the user likes quince jam"
     assert {each.fact.text for each in found} == {
@@ -54,13 +55,16 @@ def test_facts_are_found_by_word_the_rare_words_first(memory: BankMemory) -> Non
 def test_of_facts_with_the_same_words_the_shorter_comes_first(memory: BankMemory) -> None:
     memory.retain(document("d1", "quince jam with bread and butter and cheese from the market", "quince jam"))
 
-    assert memory.texts("quince")[0] == "quince jam"
+    assert memory.texts("quince", by_links=False) == [
+        "quince jam",
+        "quince jam with bread and butter and cheese from the market",
+    ]
 
 
 def test_words_of_scripts_without_spaces_are_found_without_embeddings(memory: BankMemory) -> None:
     memory.retain(document("d1", said("我们使用外币汇率换算服务", ()), said("天气很好", ())))
 
-    assert memory.texts("汇率换算") == ["我们使用外币汇率换算服务"]
+    assert memory.texts("汇率换算", by_links=False) == ["我们使用外币汇率换算服务"]
 
 
 def test_facts_are_found_by_the_names_and_dates_they_are_about(memory: BankMemory) -> None:
@@ -76,15 +80,31 @@ def test_what_is_found_both_ways_comes_before_what_is_found_one_way(memory: Bank
         )
     )
 
-    found = memory.recall("tea", NORTH)
+    found = memory.recall("tea", NORTH, by_links=False)
 
-    assert [each.fact.text for each in found] == ["green tea", "black coffee", "tea with milk and honey"]
-    assert found[0].scores.final == pytest.approx(1 / 62 + 1 / 61)
-    assert [each.scores.final for each in found[1:]] == [pytest.approx(1 / 61), pytest.approx(1 / 62)]
+    assert [each.fact.text for each in found] == ["green tea", "tea with milk and honey", "black coffee"]
+    assert found[0].scores.final == pytest.approx(KEYWORD + SEMANTIC * (0.8 - 0.3) / (1 - 0.3), abs=0.001)
+    assert found[2].scores.final == pytest.approx(SEMANTIC)
+
+
+def test_an_arm_that_is_switched_off_finds_nothing(memory: BankMemory) -> None:
+    memory.retain(document("d1", said("tea", EAST)), document("d2", said("coffee", NORTH)))
+
+    assert memory.texts("tea", NORTH) == ["tea", "coffee"]
+    assert memory.texts("tea", NORTH, by_word=False) == ["coffee"]
+
+
+def test_a_floor_of_the_words_prunes_their_arm_only(memory: BankMemory) -> None:
+    memory.retain(document("d1", said("tea", EAST)), document("d2", said("tea with quince", NORTH)))
+    scores = {each.fact.text: each.scores.keyword or 0.0 for each in memory.recall("tea quince", by_links=False)}
+    floor = (scores["tea"] + scores["tea with quince"]) / 2
+
+    assert memory.texts("tea quince", min_keyword=floor) == ["tea with quince"]
+    assert memory.texts("tea quince", EAST, min_keyword=floor) == ["tea with quince", "tea"]
 
 
 def test_equal_scores_are_ordered_by_position_the_newest_first(memory: BankMemory) -> None:
-    memory.retain(document("d1", *(f"tea {number}" for number in range(6))))
+    memory.retain(*(document(f"d{number}", f"tea {number}") for number in range(6)))
 
     expected = [f"tea {number}" for number in range(5, -1, -1)]
     assert memory.texts("tea") == expected
@@ -113,7 +133,7 @@ def test_a_vector_without_direction_is_near_nothing(memory: BankMemory) -> None:
     memory.retain(document("d1", said("tea", NORTH), said("nothing", (0.0, 0.0, 0.0))))
 
     assert memory.texts("", (0.0, 0.0, 0.0)) == []
-    assert memory.texts("", NORTH) == ["tea"]
+    assert memory.texts("", NORTH, by_links=False) == ["tea"]
 
 
 def test_vectors_of_another_model_or_size_are_left_alone_and_words_still_count(memory: BankMemory) -> None:
@@ -284,11 +304,8 @@ def test_a_recall_leaves_the_connection_as_it_was(shared_conninfo: str) -> None:
 
 
 def test_of_facts_found_equally_well_the_newest_comes_first_even_when_one_is_asked_for(memory: BankMemory) -> None:
-    """One is found by meaning only, the other by word only: they rank the same."""
-    near, named = said("far away", (1.0, 0.0, 0.0)), said("needle", (0.0, 1.0, 0.0))
-    for bank, first, last in ((memory, near, named), (memory.neighbour(), named, near)):
-        bank.retain(document("d1", first))
-        bank.retain(document("d2", last))
-        expected = [last.fact.text, first.fact.text]
-        assert bank.texts("needle", (1.0, 0.0, 0.0)) == expected
-        assert bank.texts("needle", (1.0, 0.0, 0.0), limit=1) == expected[:1]
+    for bank, texts in ((memory, ("needle x", "needle y")), (memory.neighbour(), ("needle y", "needle x"))):
+        for number, text in enumerate(texts):
+            bank.retain(document(f"d{number}", text))
+        assert bank.texts("needle", NORTH) == list(reversed(texts))
+        assert bank.texts("needle", NORTH, limit=1) == [texts[1]]

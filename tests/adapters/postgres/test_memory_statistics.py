@@ -105,3 +105,13 @@ def counted(things: Any) -> dict[Any, int]:
     for thing in things:
         counts[thing] = counts.get(thing, 0) + 1
     return counts
+
+
+def test_what_comes_of_what_is_counted_while_both_are_current(memory: BankMemory) -> None:
+    rain, floods = said("It rained."), said("The cellar is under water.", fact_type="experience", caused_by=(0,))
+    memory.retain(document("d1", rain, floods), document("d2", "It was dry."))
+    reader = Reader(memory.database)
+    assert reader.ask(memory_statistics.causal_links(memory.bank_id)) == {"experience": 1}
+
+    memory.retain(document("d1", floods))
+    assert reader.ask(memory_statistics.causal_links(memory.bank_id)) == {}

@@ -11,7 +11,7 @@ from adapters.postgres.database import Database
 from application.ports import MemoryWrite
 from domain.memory import Window
 from domain.scope import Scope
-from tests.support.memories import NOON, BankMemory, document, hours_later, said
+from tests.support.memories import NOON, BankMemory, document, documents_of, hours_later, said
 
 
 def stored_document(memory: BankMemory, document_id: str) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def test_a_failed_transaction_leaves_no_trace(memory: BankMemory) -> None:
 
     def write_and_fail() -> None:
         with memory.database.begin() as tx:
-            memory.store.write(memory.bank_id, [document("d1", "milk")], NOON, tx)
+            memory.store.write(memory.bank_id, documents_of(document("d1", "milk")), NOON, tx)
             raise RuntimeError("the disk is full")
 
     with pytest.raises(RuntimeError, match="disk"):

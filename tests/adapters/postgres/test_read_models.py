@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from adapters.app import Service
 from adapters.postgres import projector
+from adapters.postgres.kept_replies import PostgresKeptReplies
 from adapters.postgres.retain_inbox import PostgresRetainInbox
+from adapters.service import Service
 from adapters.verification import verify
 from application.banks import Banks
 from application.command_handler import CommandHandler
 from application.ports import Transaction
-from domain.bank import Missions
 from projections import banks, documents, history, operations, staleness, timeline
 from projections.registry import PROJECTIONS
 from tests.support.eventually import eventually
@@ -53,6 +53,12 @@ def a_history_of_everything(service: Service) -> None:
     service.refresh_requests.refresh(context(service), "a", "gone")
     models.delete(context(service), "a", "gone")
     run_pending(service, "a")
+    for bank_id in ("a", "b"):
+        service.banks.put(context(service), bank_id, "Harbour", {"retain_chunk_size": 500, "reflect_mission": "Sail."})
+        kept = service.directives.add(context(service), bank_id, "Cite", "Name sources.", {"tags": ("sea",)})
+        gone = service.directives.add(context(service), bank_id, "Be kind", "Be kind.", {})
+        service.directives.change(context(service), bank_id, kept, {"priority": 5})
+        service.directives.remove(context(service), bank_id, gone)
     define(service, "b", "other")
     service.memories.retain_later(context(service), "b", [])
     run_pending(service, "b")
@@ -211,7 +217,7 @@ def test_a_late_commit_is_read_by_the_next_refresh_and_makes_the_document_stale(
 
     first = service.mental_models.load("a", "ships").model
     assert "May" not in first.content
-    stale = service.reader.ask(staleness.of_models("a", ["ships"]))["ships"]
+    stale = service.reader.ask(staleness.of_models("a", ["ships"], observations=False))["ships"]
     assert stale.reasons == ("new_memories",)
 
     service.refresh_requests.refresh(context(service), "a", "ships")
@@ -219,7 +225,7 @@ def test_a_late_commit_is_read_by_the_next_refresh_and_makes_the_document_stale(
     second = service.mental_models.load("a", "ships").model
     assert "Ships sail in May." in second.content
     assert second.covered == first.covered + 1
-    assert not service.reader.ask(staleness.of_models("a", ["ships"]))["ships"].is_stale
+    assert not service.reader.ask(staleness.of_models("a", ["ships"], observations=False))["ships"].is_stale
 
 
 def test_a_rebuild_and_a_command_that_has_read_a_read_model_do_not_wait_for_each_other(service: Service) -> None:
@@ -236,7 +242,8 @@ def test_a_rebuild_and_a_command_that_has_read_a_read_model_do_not_wait_for_each
 
         handler = CommandHandler(service.log, service.database)
         inbox = PostgresRetainInbox(service.database)
-        Banks(handler, service.log, service.memory, inbox, mental_models_of).delete(context(service), "a")
+        kept = PostgresKeptReplies(service.database)
+        Banks(handler, service.log, service.memory, inbox, kept, mental_models_of).delete(context(service), "a")
         assert rebuilding[0].result(timeout=30).swapped
     assert service.reader.ask(banks.find("a")) is None
     assert all(each.same for each in service.read_models.rebuild(check_only=True).comparisons)
@@ -256,7 +263,7 @@ def test_statements_prepared_before_a_rebuild_answer_after_it(service: Service) 
     queries: list[Any] = [
         banks.page(None, 10, 0),
         documents.page("a", tags=[], match="any", detail="full", limit=10, offset=0),
-        staleness.of_models("a", ["ships"]),
+        staleness.of_models("a", ["ships"], observations=False),
         operations.counts("a"),
         history.entries("a", "ships", per_kind=10),
     ]
@@ -276,6 +283,7 @@ def test_what_happens_to_one_model_leaves_the_others_alone(service: Service) -> 
         retain(service, bank_id, f"The {name} are white.")
         define(service, bank_id, name)
         run_pending(service, bank_id)
+        service.directives.add(context(service), bank_id, name, "Be kind.", {})
     before = {name: [row for row in found if is_of_another(row)] for name, found in rows(service).items()}
     assert all(before[name] for name in before), "every read model must know the others"
 
@@ -315,7 +323,7 @@ def test_a_cleared_document_rests_on_nothing_and_a_corrected_fact_makes_only_its
     run_pending(service, "a")
     retain(service, "a", "Ships are blue.", document_id="ships")
 
-    found = service.reader.ask(staleness.of_models("a", ["ships", "cleared-ships", "white-ships"]))
+    found = service.reader.ask(staleness.of_models("a", ["ships", "cleared-ships", "white-ships"], observations=False))
     assert {name: each.reasons for name, each in found.items()} == {
         "ships": ("new_memories", "evidence_changed"),
         "cleared-ships": ("new_memories",),
@@ -323,7 +331,7 @@ def test_a_cleared_document_rests_on_nothing_and_a_corrected_fact_makes_only_its
     }
     service.refresh_requests.refresh(context(service), "a", "ships")
     run_pending(service, "a")
-    found = service.reader.ask(staleness.of_models("a", ["ships", "white-ships"]))
+    found = service.reader.ask(staleness.of_models("a", ["ships", "white-ships"], observations=False))
     assert {name: each.reasons for name, each in found.items()} == {
         "ships": (),
         "white-ships": ("new_memories", "evidence_changed"),
@@ -342,8 +350,8 @@ def test_a_page_of_the_timeline_begins_with_the_oldest(service: Service) -> None
 
 
 def test_a_bank_is_found_by_any_part_of_its_id_or_name_whatever_the_case(service: Service) -> None:
-    service.banks.put(context(service), "Harbour", "The North Quay", Missions(), {})
-    service.banks.put(context(service), "other", "100%", Missions(), {})
+    service.banks.put(context(service), "Harbour", "The North Quay")
+    service.banks.put(context(service), "other", "100%")
     for asked, expected in (("harb", ["Harbour"]), ("NORTH q", ["Harbour"]), ("%", ["other"]), ("x", [])):
         found, total = service.reader.ask(banks.page(asked, 10, 0))
         assert ([each.bank_id for each in found], total) == (expected, len(expected))

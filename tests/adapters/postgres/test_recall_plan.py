@@ -100,7 +100,7 @@ def test_many_dimensions_are_indexed_and_found(conninfo: str, monkeypatch: pytes
             assert ensure_vector_index(connection, 2100)
 
         assert plan(memory, dimensions=2100, limit=2).reach > 0
-        assert memory.texts("", axes[3]) == ["tea 3"]
+        assert memory.texts("", axes[3], by_links=False) == ["tea 3"]
 
 
 def test_the_graph_finds_what_comparing_everything_finds(indexed: BankMemory, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ def test_only_rare_words_are_looked_up_when_there_are_any(memory: BankMemory, mo
     memory.retain(document("d1", *(f"tea {number}" for number in range(30)), "quince tea"))
     monkeypatch.setattr(recall_plan, "MOST_MATCHES", 20)
 
-    assert memory.texts("quince tea") == ["quince tea"]
+    assert memory.texts("quince tea", by_links=False) == ["quince tea"]
     assert len(memory.texts("tea")) == 31
 
 

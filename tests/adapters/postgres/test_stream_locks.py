@@ -5,8 +5,8 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
-from adapters.app import Service
 from adapters.postgres.event_log import SNAPSHOT_EVERY
+from adapters.service import Service
 from application.command_handler import OPERATION, CommandHandler, Step, bank_stream, operation_stream
 from application.ports import StreamAppend
 from domain.event import StreamId

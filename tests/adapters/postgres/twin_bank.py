@@ -15,7 +15,7 @@ from domain.memory import Fact, Standing, UnreadQuery
 from domain.mental_model.record import Citation
 from domain.scope import EVERYTHING, Scope
 from tests.support.in_memory import InMemoryMemoryStore, InMemoryTransactions
-from tests.support.memories import NOON, BankMemory
+from tests.support.memories import NOON, BankMemory, documents_of
 
 
 def citation(fact: Fact) -> Citation:
@@ -36,7 +36,7 @@ class TwinBank:
         for item in items:
             written = self.real.retain(item, at=at)
             with InMemoryTransactions().begin() as tx:
-                assert self.double.write(self.real.bank_id, [item], at, tx) == written
+                assert self.double.write(self.real.bank_id, documents_of(item), at, tx) == written
         return self.real.store.position(self.real.bank_id)
 
     def unread(self, scope: Scope = EVERYTHING, **query: Any) -> list[Fact]:

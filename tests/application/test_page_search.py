@@ -1,0 +1,156 @@
+"""Pages by meaning and by word: how both are fused, who sees which, and vectors made after the fact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from application.page_search import AT_ONCE, PageSearch, PageVectors, is_visible, ranking
+from application.ports import Embeddings, MindFailed
+from application.ports.pages import PageMatch, PageText
+from domain.reflection import PageFound
+from domain.scope import Scope, TagLeaf, TagNot
+from domain.usage import ModelCall
+from tests.support.examples import BANK, NOW, call
+from tests.support.scripted_minds import unusable
+
+VECTOR = (1.0, 0.0)
+
+
+def match(mental_model_id: str, semantic: float | None = None, *terms: str, tags: tuple[str, ...] = ()) -> PageMatch:
+    return PageMatch(mental_model_id, tags, semantic, frozenset(terms))
+
+
+class Index:
+    """PageIndex over a list."""
+
+    def __init__(self, *matches: PageMatch) -> None:
+        self.all = matches
+        self.waiting: list[PageText] = []
+        self.kept: list[tuple[PageText, Sequence[float]]] = []
+
+    def matches(self, bank_id: str, terms: Sequence[str], vector: Sequence[float]) -> Sequence[PageMatch]:
+        assert bank_id == BANK
+        assert terms or vector
+        return self.all
+
+    def tags(self, bank_id: str) -> dict[str, tuple[str, ...]]:
+        assert bank_id == BANK
+        return {each.mental_model_id: each.tags for each in self.all if not each.is_empty}
+
+    def read(self, bank_id: str, mental_model_ids: Sequence[str]) -> dict[str, PageFound]:
+        assert bank_id == BANK
+        tags = {each.mental_model_id: each.tags for each in self.all}
+        return {
+            each: PageFound(mental_model_id=each, name=each, content="text", version=1, updated_at=NOW, tags=tags[each])
+            for each in mental_model_ids
+            if each in tags
+        }
+
+    def without_vector(self, bank_id: str | None, limit: int) -> Sequence[PageText]:
+        assert bank_id is None
+        return self.waiting[:limit]
+
+    def keep_vectors(self, vectors: Sequence[tuple[PageText, Sequence[float]]]) -> None:
+        self.kept += vectors
+        self.waiting = [each for each in self.waiting if each not in [page for page, _ in vectors]]
+
+    def forget_gone(self) -> None:
+        """Nothing goes."""
+
+
+class Embedder:
+    model = "some"
+    dimensions = 2
+
+    def __init__(self, *calls: ModelCall) -> None:
+        self.calls = calls
+        self.texts: list[Sequence[str]] = []
+        self.broken: Exception | None = None
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        if self.broken:
+            raise self.broken
+        self.texts.append(texts)
+        return Embeddings([VECTOR] * len(texts), self.calls)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def test_a_page_that_is_first_by_meaning_and_by_word_is_wholly_relevant() -> None:
+    found = ranking([match("a", 0.9, "tea"), match("b", 0.5), match("c", 0.1)], by_meaning=True)
+    assert found == [("a", 1.0), ("b", pytest.approx(61 / 62 / 2))]
+
+
+def test_without_vectors_words_alone_count() -> None:
+    assert ranking([match("a", None, "tea"), match("b")], by_meaning=False) == [("a", 1.0)]
+
+
+def test_a_rare_word_counts_more_than_common_ones() -> None:
+    common = [match(f"c{number}", None, "tea", "green") for number in range(5)]
+    assert ranking([*common, match("rare", None, "green", "gyokuro")], by_meaning=False)[0][0] == "rare"
+
+
+def search(index: Index, scope: Scope | None = None, *excluded: str, limit: int = 5) -> list[str]:
+    found = PageSearch(index).search(BANK, "tea", VECTOR, scope or Scope(), excluded, limit)
+    return [each.mental_model_id for each in found]
+
+
+def test_only_visible_pages_are_found_and_limits_count_those() -> None:
+    index = Index(
+        *(match(f"p{number}", 0.9, "tea", tags=("eve",)) for number in range(9)), match("mine", 0.4, tags=("ada",))
+    )
+    mine = Scope(tags=("ada",), tags_match="any_strict")
+    assert search(index, mine, limit=1) == ["mine"]
+    assert search(index, mine, "mine") == []
+    searching = PageSearch(index)
+    assert searching.any_visible(BANK, mine, ())
+    assert not searching.any_visible(BANK, mine, ("mine",))
+    assert [each.mental_model_id for each in searching.read(BANK, ["p1", "mine", "none"], mine, ())] == ["mine"]
+
+
+def test_pages_without_text_are_not_found() -> None:
+    index = Index(PageMatch("empty", (), 0.9, frozenset(["tea"]), is_empty=True))
+    assert search(index) == []
+    assert not PageSearch(index).any_visible(BANK, Scope(), ())
+
+
+def test_types_of_facts_hide_no_page_and_groups_do() -> None:
+    assert is_visible(Scope(fact_types=("observation",)), ())
+    archived = Scope(tag_groups=(TagNot(none_of=TagLeaf(tags=("archived",))),))
+    assert is_visible(archived, ("ada",))
+    assert not is_visible(archived, ("ada", "archived"))
+
+
+def text(number: int, bank_id: str = BANK) -> PageText:
+    return PageText(bank_id, f"page-{number:02}", 3, "Tea", f"green {number}")
+
+
+def test_missing_vectors_are_made_bank_by_bank_and_their_cost_is_told() -> None:
+    index, embedder = Index(), Embedder(call("embed", 7, 0))
+    index.waiting = [*(text(number) for number in range(AT_ONCE)), text(1, "other")]
+    told: list[tuple[str, Sequence[ModelCall]]] = []
+    made = PageVectors(index, embedder, lambda bank_id, calls: told.append((bank_id, calls))).catch_up()
+    assert (made, len(index.kept), index.waiting) == (AT_ONCE + 1, AT_ONCE + 1, [])
+    assert embedder.texts[0][0] == "Tea\ngreen 0"
+    assert [bank_id for bank_id, _ in told] == [BANK, "other"]
+
+
+def test_vectors_that_cost_nothing_leave_no_event() -> None:
+    index = Index()
+    index.waiting = [text(1)]
+    told: list[str] = []
+    PageVectors(index, Embedder(call("embed", 0, 0)), lambda bank_id, _calls: told.append(bank_id)).catch_up()
+    assert (told, len(index.kept)) == ([], 1)
+
+
+def test_when_the_embedder_fails_the_cost_is_told_and_the_pages_wait() -> None:
+    index, embedder = Index(), Embedder()
+    index.waiting = [text(1)]
+    embedder.broken = unusable()
+    told: list[str] = []
+    with pytest.raises(MindFailed):
+        PageVectors(index, embedder, lambda bank_id, _calls: told.append(bank_id)).catch_up()
+    assert (told, index.kept, len(index.waiting)) == ([BANK], [], 1)
