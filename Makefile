@@ -5,13 +5,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: run demo test check lint types unit bench bench-recall lock format clean
+.PHONY: run demo demo-conversation test check lint types unit bench bench-recall lock format clean
 
 run: $(VENV)/.installed
 	$(BIN)/palimpsest serve --demo
 
 demo: $(VENV)/.installed
 	$(BIN)/palimpsest demo
+
+demo-conversation: $(VENV)/.installed
+	$(BIN)/palimpsest demo-conversation $(CONVERSATION)
 
 test: check unit
 

@@ -42,7 +42,6 @@ from application.relevance import RelevanceCheck
 from application.request_costs import RequestCosts
 from application.retries import RetryPolicy
 from application.scheduler import Scheduler
-from domain.bank_config import ReflectOptions
 from domain.event import Context
 from domain.persona import Persona, persona_of
 
@@ -196,12 +195,7 @@ class _Composition:
     # --- documents ---
 
     def _persona(self, bank_id: str) -> Persona:
-        return persona_of(self.banks.config(bank_id), self.banks.directives(bank_id))
-
-    def _amounts(self, bank_id: str) -> Amounts:
-        config = self.banks.config(bank_id)
-        options = config.reflect_default_options or ReflectOptions()
-        return Amounts(config.recall_max_tokens, options.reflect_search_observations_max_tokens)
+        return persona_of(*self.banks.config_and_directives(bank_id))
 
     def _reflector(self) -> Reflector:
         toolbox = Toolbox(
@@ -219,7 +213,7 @@ class _Composition:
             self.minds.policy,
             toolbox=toolbox,
             persona_of=self._persona,
-            amounts_of=self._amounts,
+            amounts_of=lambda bank_id: Amounts.of(self.banks.config(bank_id)),
         )
 
     def _executor(self) -> RefreshExecutor:

@@ -10,16 +10,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import assert_never
+from typing import Any, assert_never
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 import procrastinate
 from procrastinate import exceptions
-from psycopg import Connection
+from psycopg import AsyncConnection, Connection
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
+from psycopg_pool import AsyncConnectionPool
 
 from adapters.daemon_thread import in_daemon_thread
 from domain.event import Recorded, StreamId
@@ -49,6 +52,10 @@ RESCUE_SECONDS = 2.0
 RESTART_SECONDS = 0.5
 GRACE_SECONDS = 3.0
 """How long running jobs may go on when the worker is to stop; those that do not end are put back in line."""
+
+TRUSTED_SECONDS = 1.0
+"""How long a connection that was given back whole is taken for whole: asking the server whether it is there is a round
+trip more for each look for a job and each end of one."""
 
 RunOperation = Callable[[str, UUID], None]
 
@@ -125,6 +132,22 @@ def _lock(bank_id: str, work: Work) -> str | None:
             assert_never(work)
 
 
+class _Pool(AsyncConnectionPool[AsyncConnection[Any]]):
+    """Knows when each connection was last given back, whole; the pool itself drops one that is broken."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "check": self._check})
+        self._given_back: WeakKeyDictionary[AsyncConnection[Any], float] = WeakKeyDictionary()
+
+    async def putconn(self, conn: AsyncConnection[Any]) -> None:
+        self._given_back[conn] = time.monotonic()
+        await super().putconn(conn)
+
+    async def _check(self, connection: AsyncConnection[Any]) -> None:
+        if time.monotonic() - self._given_back.get(connection, 0.0) > TRUSTED_SECONDS:
+            await self.check_connection(connection)
+
+
 class JobWorker:
     """Runs jobs until it is stopped; comes up again whatever ends it, the loss of its database included.
 
@@ -155,7 +178,7 @@ class JobWorker:
     async def work(self) -> None:
         """Works until it ends or fails; `run` starts it again."""
         connector = procrastinate.PsycopgConnector(
-            conninfo=self._conninfo, min_size=1, max_size=max(2, self._concurrency)
+            conninfo=self._conninfo, min_size=1, max_size=max(2, self._concurrency), pool_factory=_Pool
         )
         app = procrastinate.App(connector=connector)
         app.task(name=TASK, retry=procrastinate.RetryStrategy(retry_exceptions=[exceptions.JobAborted]))(self._job)

@@ -42,6 +42,9 @@ Scopes = tuple[tuple[str, ...], ...]
 
 LONGEST_HOLD_UP = timedelta(minutes=15)
 """How long documents wait for the end of consolidation: in a bank that is written to without pause there is none."""
+PAUSE = timedelta(minutes=1)
+"""After so long without a look, a consolidation that is asked for anew follows a pause: another process may have seen
+the end of the one before."""
 
 
 class ConsolidationInFlight(Protocol):
@@ -58,6 +61,14 @@ class ConsolidationInFlight(Protocol):
 
 
 InFlightOf = Callable[[str, Transaction | None], Sequence[ConsolidationInFlight]]
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Since when documents of a bank wait, and when that was last looked at."""
+
+    since: datetime
+    seen: datetime
 
 
 @dataclass(frozen=True)
@@ -165,7 +176,7 @@ class ConsolidationTrigger:
         self._failures = failures
         self._clock = clock
         self._able = able
-        self._since: dict[str, datetime] = {}
+        self._held: dict[str, _Held] = {}
         self._sharing = Lock()
 
     def banks(self) -> Sequence[str]:
@@ -176,30 +187,30 @@ class ConsolidationTrigger:
         """Asks for the consolidation of a bank where facts wait, if it consolidates by itself. Whether what reads
         observations is to wait for the end of that: not when it failed, and is to be tried later, and now and then not
         (once in `LONGEST_HOLD_UP`) when it comes to no end."""
-        if not self._under_way(bank_id, cause):
-            with self._sharing:
-                self._since.pop(bank_id, None)
-            return False
+        asked = self._asked(bank_id, cause)
         now = self._clock.now()
         with self._sharing:
-            since = self._since.setdefault(bank_id, now)
-            if now - since < LONGEST_HOLD_UP:
-                return True
-            self._since[bank_id] = now
-        return False
+            held = self._held.pop(bank_id, None)
+            if asked is None:
+                return False
+            if held is None or (not asked.deduplicated and now - held.seen > PAUSE):
+                held = _Held(now, now)
+            is_over = now - held.since >= LONGEST_HOLD_UP
+            self._held[bank_id] = _Held(now if is_over else held.since, now)
+        return not is_over
 
-    def _under_way(self, bank_id: str, cause: str) -> bool:
+    def _asked(self, bank_id: str, cause: str) -> AskedConsolidation | None:
+        """What is to be waited for."""
         config = self._config_of(bank_id)
         if not (self._able and config.enable_observations and config.enable_auto_consolidation):
-            return False
+            return None
         if not self._observations.pending(bank_id, 1):
-            return False
+            return None
         now = self._clock.now()
         until = wait_after(self._failures(bank_id), timedelta())
         if until is not None and now < until:
-            return False
+            return None
         try:
-            self._requests.consolidate(Context("system", now, None, cause), bank_id, automatic=True)
+            return self._requests.consolidate(Context("system", now, None, cause), bank_id, automatic=True)
         except (NotFound, ObservationsSwitchedOff):  # deleted or configured meanwhile
-            return False
-        return True
+            return None

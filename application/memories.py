@@ -211,7 +211,7 @@ class Memories:
         def take_in(tx: Transaction, results: tuple[Done, ...]) -> None:
             for batch, asked in zip(batches, results[1:], strict=False):
                 if asked.events:
-                    named = with_documents(batch.items, _ids_of(batch.operation_id))
+                    named = with_documents(batch.items, _ids_of(batch.operation_id), items)
                     self._inbox.put(batch.operation_id, bank_id, named, tx, batch.places)
 
         asked = [_request(bank_id, batch.operation_id, _work(batch.items, context)) for batch in batches]

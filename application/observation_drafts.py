@@ -35,7 +35,9 @@ from domain.scope import Scope
 from domain.usage import ModelCall
 
 RELATED_TOKENS = 512
-"""Tokens of related observations that a mind is shown (the system of reference)."""
+"""Tokens of related observations that a model is shown (the system of reference)."""
+RELATED_TOKENS_UNPAID = 8192
+"""The same for a mind that costs no tokens: a third of the doubles are left that it makes when shown as few."""
 MOST_SOURCES_READ = 50
 """Facts looked up for one related observation: its newest."""
 LONGEST_QUESTION = 8000
@@ -91,8 +93,8 @@ class ObservationDrafts:
             bank_id=bank_id,
             text=question,
             scope=Scope(tags=scope, tags_match="exact", fact_types=("observation",)),
-            limit=FACTS_OF_BUDGET["low"],
-            max_tokens=RELATED_TOKENS,
+            limit=FACTS_OF_BUDGET["mid" if self._mind.deterministic else "low"],
+            max_tokens=RELATED_TOKENS_UNPAID if self._mind.deterministic else RELATED_TOKENS,
             by_links=False,
         )
         found = [each.fact for each in self._memory.recall(query, vector)]

@@ -1,6 +1,7 @@
 """The search of pages (mental models), by meaning and by word; for reflections and for people.
 
-A page is visible where a memory with its tags would be. Its vector is made after it was written, never while it is:
+A page is visible where a memory with its tags would be, and only to those who may see all that its text was made from.
+Its vector is made after it was written, never while it is:
 until then it is found by word. Rules: spec of the system of reference, REST, "Knowledge Base", search.
 """
 
@@ -9,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 from math import log
+from typing import Protocol
 
 from application.ports import Embedder, MindFailed
 from application.ports.pages import PageIndex, PageMatch, PageText
 from domain.memory import LEAST_SEMANTIC
 from domain.reflection import PageFound
 from domain.scope import Scope, admits
+from domain.scope_inclusion import within
 from domain.terms import terms
 from domain.usage import ModelCall
 
@@ -26,9 +29,19 @@ AT_ONCE = 32
 """Pages whose vectors are made in one go."""
 
 
-def is_visible(scope: Scope, tags: Collection[str]) -> bool:
-    """Whether a scope admits a page with these tags; types of facts say nothing about pages."""
-    return admits(scope.model_copy(update={"fact_types": None}), tags, "world")
+class _Page(Protocol):
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+
+    @property
+    def made_in(self) -> tuple[Scope, ...]: ...
+
+
+def is_visible(scope: Scope, page: _Page) -> bool:
+    """Whether a scope admits a page with these tags and all of the scopes that its text was made from: nobody sees
+    through a page what is hidden from him. Types of facts say nothing about pages."""
+    visible = scope.model_copy(update={"fact_types": None})
+    return admits(visible, page.tags, "world") and all(within(each, visible) for each in page.made_in)
 
 
 class PageSearch:
@@ -38,8 +51,8 @@ class PageSearch:
         self._index = index
 
     def any_visible(self, bank_id: str, scope: Scope, excluded: Collection[str]) -> bool:
-        tags = self._index.tags(bank_id)
-        return any(page not in excluded and is_visible(scope, tags[page]) for page in tags)
+        origins = self._index.origins(bank_id)
+        return any(page not in excluded and is_visible(scope, origin) for page, origin in origins.items())
 
     def search(
         self, bank_id: str, query: str, vector: Sequence[float], scope: Scope, excluded: Collection[str], limit: int
@@ -50,19 +63,19 @@ class PageSearch:
         seen = [
             each
             for each in matches
-            if not each.is_empty and each.mental_model_id not in excluded and is_visible(scope, each.tags)
+            if not each.is_empty and each.mental_model_id not in excluded and is_visible(scope, each)
         ]
         ranked = ranking(seen, by_meaning=bool(vector))[:limit]
         pages = self._index.read(bank_id, [page for page, _ in ranked])
         found = (pages[page].model_copy(update={"relevance": relevance}) for page, relevance in ranked if page in pages)
-        return [page for page in found if is_visible(scope, page.tags)]
+        return [page for page in found if is_visible(scope, page)]
 
     def read(
         self, bank_id: str, mental_model_ids: Sequence[str], scope: Scope, excluded: Collection[str]
     ) -> Sequence[PageFound]:
         wanted = [page for page in dict.fromkeys(mental_model_ids) if page not in excluded]
         pages = self._index.read(bank_id, wanted)
-        return [pages[page] for page in wanted if page in pages and is_visible(scope, pages[page].tags)]
+        return [pages[page] for page in wanted if page in pages and is_visible(scope, pages[page])]
 
 
 def ranking(matches: Sequence[PageMatch], *, by_meaning: bool) -> list[tuple[str, float]]:

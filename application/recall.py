@@ -196,7 +196,12 @@ class Recalls:
             return [], False
         scope = request.scope.model_copy(update={"fact_types": None})
         standing = self._current_facts(request.bank_id, wanted)
-        sources = {fact.id: fact for fact in standing if admits(scope, fact.tags, fact.fact_type)}
+        upto = _upto(request)
+        sources = {
+            fact.id: fact
+            for fact in standing
+            if admits(scope, fact.tags, fact.fact_type) and (upto is None or fact.position <= upto)
+        }
         near = self._memory.nearness(request.bank_id, [fact.position for fact in sources.values()], [vector])
         by_id: Mapping[UUID, float] = {
             fact.id: near[fact.position] for fact in sources.values() if fact.position in near
@@ -208,7 +213,7 @@ class Recalls:
         if request.chunk_tokens is None or request.chunk_tokens == 0:
             return []
         read = [each.fact for each in facts if each.fact.chunk_id]
-        visible = self._texts.chunks(request.bank_id, read, request.scope)
+        visible = self._texts.chunks(request.bank_id, read, request.scope, _upto(request))
         chunk_ids = list(dict.fromkeys(fact.chunk_id for fact in read if fact.chunk_id and fact.id in visible))
         stored = self._memory.chunks(request.bank_id, chunk_ids)
         chunks = [
@@ -217,6 +222,10 @@ class Recalls:
             if each in stored
         ]
         return chunks_within(chunks, request.chunk_tokens)
+
+
+def _upto(request: RecallRequest) -> int | None:
+    return request.window.upto if request.window else None
 
 
 def _prefers(request: RecallRequest, config: BankConfig) -> bool:

@@ -39,6 +39,8 @@ from domain.refresh import (
     decide_mode,
     decide_outcome,
 )
+from domain.scope import Scope
+from domain.scope_inclusion import within
 from domain.storable import storable
 
 logger = logging.getLogger(__name__)
@@ -46,7 +48,6 @@ logger = logging.getLogger(__name__)
 NOTHING_READABLE = (
     "nothing is readable in the scope: check tags, tag groups and fact types; the document was left as it is"
 )
-USUAL_CHUNK_TOKENS = 1000
 NO_EXTRACTOR = "a structured view needs a language model: the document was written without one"
 
 
@@ -144,7 +145,7 @@ class RefreshExecutor:
             source_query=model.source_query,
             max_tokens=model.max_tokens,
             asked_at=progress.asked_at,
-            current_content=model.content,
+            current_content=_for_reference(model, scope),
             recall_tokens=model.trigger.recall_max_tokens,
             observation_tokens=model.trigger.reflect_search_observations_max_tokens,
             chunk_tokens=_chunk_tokens(model.trigger),
@@ -258,11 +259,15 @@ def _counted(facts: Sequence[Fact]) -> tuple[FactCount, ...]:
     return tuple(FactCount(fact_type=kind, count=kinds.count(kind)) for kind in sorted(set(kinds)))
 
 
-def _chunk_tokens(trigger: Trigger) -> int:
-    """Of the text around facts, when it is asked for."""
-    if not trigger.include_chunks:
-        return 0
-    return USUAL_CHUNK_TOKENS if trigger.recall_chunks_max_tokens is None else trigger.recall_chunks_max_tokens
+def _for_reference(model: MentalModel, scope: Scope) -> str:
+    """The text as it stands, unless it was made from memories that the document may not read any more."""
+    before = model.covered_scope
+    return model.content if before is None or within(before, scope) else ""
+
+
+def _chunk_tokens(trigger: Trigger) -> int | None:
+    """Of the text around facts, when it is asked for; None: as much as the bank says."""
+    return trigger.recall_chunks_max_tokens if trigger.include_chunks else 0
 
 
 def _resolved_scope(model: MentalModel) -> ResolvedScope:

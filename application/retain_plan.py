@@ -5,9 +5,8 @@ Pure: it is made of the request, the configuration of the bank and the documents
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from uuid import UUID
 
 from application.ports import RetainedChunk, StoredChunk, StoredDocument
 from application.retain_asked import AskedItem, asked_item
@@ -19,7 +18,9 @@ from domain.retain import (
     BETWEEN,
     Part,
     chunk_ids,
+    digest_in,
     items_of,
+    leaned_on,
     merged,
     part_item,
     placed,
@@ -73,13 +74,14 @@ def plan_of(
     DocumentTextNotStored for an append to a document whose text is not kept."""
     document_id = items[0].document_id
     replacing = replaces(each.item for each in items)
-    if stored is not None and stored.text is None and not replacing:
+    text_wanted = all(each.config.store_document_text for each in items)
+    if not replacing and not (text_wanted and (stored is None or stored.text is not None)):
         raise DocumentTextNotStored(document_id)
     place = placed(_parts_of(stored), asked, replacing=replacing)
     if place == "superseded":
         return None
     before, after = _pieces(stored, place.before), _pieces(stored, place.after)
-    text_stored = all(each.config.store_document_text for each in items)
+    text_stored = text_wanted or bool(after)  # what was appended since was appended to a text that is stored
     old = stored.chunks if stored and text_stored else ()  # of a text that is not stored none are known
     cut = _cut_of(items, before, after, old)
     request = BETWEEN.join(each.item.content for each in items)
@@ -172,7 +174,7 @@ def _cut_of(
     for piece in before:
         _add_stored(cut, piece)
     for number, each in enumerate(items):
-        for chunk in _cut(each, [known.text for known in old if known.read_with == each.read_with]):
+        for chunk in _cut(each, [known.text for known in old if digest_in(known.read_with) == each.read_with]):
             cut.add(chunk.text, each.read_with, number)
     for piece in after:
         _add_stored(cut, piece)
@@ -198,21 +200,42 @@ def _numbered(
 ) -> list[RetainedChunk]:
     """Chunks of this request are kept that are known by their id and were read with the same. Those of others are, too;
     but what comes after it is read again by a mind that understands it by what stands before."""
-    known = {UUID(chunk.chunk_id): chunk.read_with for chunk in old}
+    known = {chunk.chunk_id: chunk.read_with for chunk in old}
     own = next((number for number, item in enumerate(cut.item) if item is not None), len(cut.item))
     ids = chunk_ids(bank_id, document_id, cut.texts)
+    of_others = {
+        str(chunk_id)
+        for number, (chunk_id, item) in enumerate(zip(ids, cut.item, strict=True))
+        if item is None and (number < own or replacing or not rereads)
+    }
+    same = {
+        str(chunk_id)
+        for chunk_id, digest, item in zip(ids, cut.read_with, cut.item, strict=True)
+        if item is not None and str(chunk_id) in known and digest_in(known[str(chunk_id)]) == digest
+    }
+    kept = of_others | _with_all_they_lean_on(same, of_others, known)
     return [
         RetainedChunk(
             chunk_id,
             number,
             text,
-            digest,
-            kept=number < own or replacing or not rereads if item is None else known.get(chunk_id) == digest,
+            (digest if item is None else known[str(chunk_id)]) if str(chunk_id) in kept else digest_in(digest),
+            kept=str(chunk_id) in kept,
         )
         for number, (chunk_id, text, digest, item) in enumerate(
             zip(ids, cut.texts, cut.read_with, cut.item, strict=True)
         )
     ]
+
+
+def _with_all_they_lean_on(same: Collection[str], others: Collection[str], known: Mapping[str, str]) -> set[str]:
+    """The chunks of which all that they lean on are kept as well."""
+    kept = set(same)
+    while True:
+        left = {each for each in kept if all(on in kept or on in others for on in leaned_on(known[each]))}
+        if left == kept:
+            return kept
+        kept = left
 
 
 def _item_plans(
@@ -223,22 +246,38 @@ def _item_plans(
     *,
     alone: int,
 ) -> list[ItemPlan]:
-    """The first `alone` items are understood by themselves. The others are by all that stands before them, and what
-    comes after is read with the last of them."""
+    """The first `alone` items are understood by themselves. The others are by all that stands before them, those that
+    are read alike together, and what comes after is read with the last of them."""
     plans: list[ItemPlan] = []
     before, after = beside
     texts = [piece.text for piece in before]
     to_read = [
         (item, chunk) for item, chunk in zip(cut.item, chunks, strict=True) if not chunk.kept and chunk.text.strip()
     ]
-    for number, each in enumerate(items):
-        texts.append(each.item.content)
-        read: tuple[int | None, ...] = (number,)
-        content = each.item.content
-        if number >= alone:
+    for numbers in _runs(items, alone=alone):
+        own = [items[number].item.content for number in numbers]
+        texts.extend(own)
+        read: set[int | None] = {*numbers}
+        content = BETWEEN.join(own)
+        if numbers[0] >= alone:
             content = BETWEEN.join(texts)
-            if number == len(items) - 1:
-                read, content = (number, None), BETWEEN.join([content, *(piece.text for piece in after)])
-        own = [Chunk(number=chunk.number, text=chunk.text) for item, chunk in to_read if item in read]
-        plans.append(ItemPlan(each, content, own))
+            if numbers[-1] == len(items) - 1:
+                read.add(None)
+                content = BETWEEN.join([content, *(piece.text for piece in after)])
+        own_chunks = [Chunk(number=chunk.number, text=chunk.text) for item, chunk in to_read if item in read]
+        plans.append(ItemPlan(items[numbers[0]], content, own_chunks))
     return plans
+
+
+def _runs(items: Sequence[AskedItem], *, alone: int) -> list[list[int]]:
+    """Numbers of items that are read at once: each by itself that is understood by itself; of the others those that
+    follow each other and were given with the same."""
+    runs: list[list[int]] = []
+    for number, each in enumerate(items):
+        last = items[runs[-1][0]] if runs else each
+        alike = last.read_with == each.read_with and last.item.metadata == each.item.metadata
+        if number > alone and alike:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return runs

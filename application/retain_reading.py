@@ -25,7 +25,7 @@ from application.retain_plan import DocumentPlan, ItemPlan, plan_anew, plan_of
 from domain.bank_config import BankConfig
 from domain.memory import Chunk, ExtractedFact, RetainItem
 from domain.recall.embedded_text import embedded_text
-from domain.retain_facts import of_chunks, shifted, verbatim, without
+from domain.retain_facts import of_chunks, shifted, verbatim
 from domain.usage import ModelCall
 
 
@@ -177,13 +177,9 @@ class RequestReading:
     # --- facts --------------------------------------------------------------------------------------------------------
 
     def _facts(self, plan: DocumentPlan) -> Iterator[tuple[AskedItem, Sequence[ExtractedFact]]]:
-        """The facts of each item; what an item before it says already is not told again."""
-        heard: set[str] = set()
         for item in plan.items:
             report("reading", self._request.places.index(item.asked.place), len(self._request.items))
-            facts = self._facts_of(item)
-            yield item.asked, without(facts, heard)
-            heard.update(fact.text for fact in facts)
+            yield item.asked, self._facts_of(item)
 
     def _facts_of(self, plan: ItemPlan) -> Sequence[ExtractedFact]:
         if self._extractor.rereads or plan.asked.steering.mode == "chunks":

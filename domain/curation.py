@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
+from domain.entities import folded
 from domain.memory import Fact, ObservationScopes
 from domain.memory_defense import Action, defense_of
 from domain.redaction import redacted, secrets_in
@@ -112,11 +113,19 @@ def needs_new_vector(before: Fact, after: Fact) -> bool:
 def retagged(fact: Fact, edit: DocumentEdit, document_tags: Sequence[str]) -> Fact | None:
     """A fact of a document as it is to be after the document's edit; None when that is how it is.
 
-    A tag that was only renamed is renamed in scopes that were listed one by one as well."""
-    tags = tuple(sorted(set(edit.tags))) if "tags" in edit.model_fields_set else fact.tags
+    Tags that are labels of the fact were read out of it, not given to the document: they stay. A tag that was only
+    renamed is renamed in scopes that were listed one by one as well."""
+    tags = fact.tags
+    if "tags" in edit.model_fields_set:
+        tags = tuple(sorted({*edit.tags, *_label_tags(fact, document_tags)}))
     scopes = _scopes(fact.observation_scopes, edit, document_tags)
     after = fact.model_copy(update={"tags": tags, "observation_scopes": scopes})
     return None if after == fact else after
+
+
+def _label_tags(fact: Fact, document_tags: Sequence[str]) -> set[str]:
+    names = {folded(name) for name in fact.entities if ":" in name}
+    return {tag for tag in fact.tags if folded(tag) in names and tag not in document_tags}
 
 
 def given_again(parts: Sequence[Part], edit: DocumentEdit, document_tags: Sequence[str]) -> tuple[Part, ...]:

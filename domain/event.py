@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 from uuid import UUID, uuid5
 
@@ -44,7 +45,13 @@ class StreamId:
 
     @property
     def uuid(self) -> UUID:
-        return uuid5(STREAMS, f"{self.kind}\x1f{self.bank_id}\x1f{self.name}")
+        return _uuid(f"{self.kind}\x1f{self.bank_id}\x1f{self.name}")
+
+
+@lru_cache(maxsize=10_000)
+def _uuid(told: str) -> UUID:
+    """Kept: a command asks for the id of each of its streams several times."""
+    return uuid5(STREAMS, told)
 
 
 @dataclass(frozen=True, slots=True)

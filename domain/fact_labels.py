@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from domain.bank_labels import LabelField, LabelGroup
+from domain.entities import LONGEST
 
 NOTHING = frozenset({"", "n/a", "none", "null", "not applicable", "unknown", "-"})
 """Values (casefolded) by which it is said that there is none."""
@@ -52,7 +53,8 @@ def _names(prefix: str, kind: LabelGroup | LabelField, given: Any) -> Iterator[s
     if kind.type in ("value", "multi-values"):
         spelled = {_text(allowed.value).casefold(): allowed.value for allowed in kind.values}
         values = [spelled[value.casefold()] for value in values if value.casefold() in spelled]
-    yield from (f"{prefix}:{value}" for value in (values if kind.type.startswith("multi") else values[:1]))
+    for value in values if kind.type.startswith("multi") else values[:1]:
+        yield f"{prefix}:{value}"[:LONGEST].rstrip()
 
 
 def _text(given: Any) -> str:

@@ -178,6 +178,8 @@ class RecalledFact(Value):
 
 def estimated_tokens(text: str) -> int:
     """Tokens of a text, estimated: four ASCII characters are one token, any other character is one token."""
+    if text.isascii():
+        return (len(text) + 3) // 4
     plain = len(text.encode("ascii", "ignore"))
     return (plain + 3) // 4 + (len(text) - plain)
 

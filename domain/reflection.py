@@ -6,13 +6,16 @@ system of reference, reflect: "Tools".
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
+from uuid import UUID
 
 from pydantic import Field
 
 from domain.memory import RecalledFact, estimated_tokens
 from domain.persona import NOBODY, Persona
+from domain.scope import Scope
 from domain.usage import ModelCall
 from domain.value import Value
 
@@ -40,8 +43,10 @@ class ReflectQuestion(Value):
     recall_tokens: int | None = None
     observation_tokens: int | None = None
     """Text that a call of these tools gives, when the mind names no other amount (None: as is usual)."""
-    chunk_tokens: int = 0
-    """Text around the facts that each recall gives beside them."""
+    chunk_tokens: int | None = 0
+    """Text around the facts that each recall gives beside them (None: as much as the bank says)."""
+    source_tokens: int | None = None
+    """Text of the facts under observations that a search of these gives beside them (None: none of it; 0: all)."""
     persona: Persona = NOBODY
 
     def usual_tokens(self, tool: str) -> int:
@@ -87,6 +92,8 @@ class PageFound(Value):
     relevance: float = 0.0
     updated_at: datetime
     stale_because: tuple[str, ...] = ()
+    made_in: tuple[Scope, ...] = ()
+    """The scopes that its text was made from."""
 
     @property
     def is_stale(self) -> bool:
@@ -160,6 +167,25 @@ class ToolResult(Value):
         facts = sum(estimated_tokens(found.fact.text) for found in self.facts)
         pages = sum(estimated_tokens(shown.text) for shown in self.pages)
         return facts + pages + sum(estimated_tokens(passage.text) for passage in self.passages)
+
+
+WRAPPING_TOKENS = 40
+"""Of a fact, page or passage beside its text: name, type, dates."""
+NAME_TOKENS = 4
+"""Of a fact that was shown before, and is only named."""
+
+
+def tokens_told(results: Sequence[ToolResult]) -> int:
+    """What a mind has to read of results, estimated: texts with what they are wrapped in, each fact once."""
+    seen: set[UUID] = set()
+    told = 0
+    for result in results:
+        again = [found.fact for found in result.facts if found.fact.id in seen]
+        first = len(result.facts) - len(again)
+        told += result.tokens - sum(estimated_tokens(fact.text) for fact in again)
+        told += WRAPPING_TOKENS * (1 + first + len(result.pages) + len(result.passages)) + NAME_TOKENS * len(again)
+        seen |= {found.fact.id for found in result.facts}
+    return told
 
 
 def answered_by_pages(result: ToolResult) -> bool:

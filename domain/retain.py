@@ -123,6 +123,21 @@ def chunk_ids(bank_id: str, document_id: str, texts: Iterable[str]) -> list[UUID
     return ids
 
 
+def leaning(digest: str, on: Iterable[str]) -> str:
+    """What a chunk was read with that repeats facts which stand in others: those are named behind the digest. Such a
+    chunk is known only as long as they are: when one of them goes, its facts may stand here alone."""
+    return " ".join((digest_in(digest), *sorted(on)))
+
+
+def digest_in(read_with: str) -> str:
+    return read_with.partition(" ")[0]
+
+
+def leaned_on(read_with: str) -> frozenset[str]:
+    """The ids of the chunks that a chunk leans on."""
+    return frozenset(read_with.split(" ")[1:])
+
+
 def read_with(item: RetainItem, *, said_now: bool, steering: Hashable) -> str:
     """A digest of all that has a say in what is read out of a text of this item, and for whom it is kept. One that is
     said to be of now is read with the same whenever it is."""

@@ -35,9 +35,12 @@ def part_id(operation_id: UUID, number: int) -> UUID:
     return uuid5(operation_id, f"batch {number}")
 
 
-def with_documents(items: Sequence[RetainItem], new_id: Callable[[], UUID]) -> list[RetainItem]:
-    """Items without a document get one: one for all when no item names any, else one each."""
-    shared = None if any(item.document_id for item in items) else str(new_id())
+def with_documents(
+    items: Sequence[RetainItem], new_id: Callable[[], UUID], of: Sequence[RetainItem] | None = None
+) -> list[RetainItem]:
+    """Items without a document get one: one for all when no item names any, else one each. `of` are all items of the
+    request when these are a batch of it."""
+    shared = None if any(item.document_id for item in of or items) else str(new_id())
     return [
         item if item.document_id else item.model_copy(update={"document_id": shared or str(new_id())}) for item in items
     ]

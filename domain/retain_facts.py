@@ -1,16 +1,11 @@
-"""Facts as they were read: of some chunks, without what was said before, or as the chunks themselves."""
+"""Facts as they were read: of some chunks, or as the chunks themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from domain.entities import cleaned
 from domain.memory import Chunk, ExtractedFact
-
-
-def without(facts: Sequence[ExtractedFact], heard: Collection[str]) -> list[ExtractedFact]:
-    """The facts that say something else."""
-    return _chosen(facts, [place for place, fact in enumerate(facts) if fact.text not in heard])
 
 
 def of_chunks(known: Sequence[tuple[str, ExtractedFact]], chunks: Sequence[Chunk]) -> list[ExtractedFact]:

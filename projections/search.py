@@ -99,20 +99,23 @@ WITHOUT_VECTOR = (
 """Of a row `s` of this table: no vector of its present text that can be compared with those of the space."""
 
 
-def by_tags(bank_id: str) -> Query[dict[str, tuple[str, ...]]]:
-    """The tags of every document of a bank that has a text."""
+def origins(bank_id: str) -> Query[list[Row]]:
+    """The tags of every document of a bank that has a text, and the scopes it was made from, as they are stored."""
     return Query(
-        "SELECT s.mental_model_id, d.tags FROM document_search s JOIN documents d USING (bank_id, mental_model_id)"
+        "SELECT mental_model_id, d.tags, t.made_in FROM document_search s"
+        " JOIN documents d USING (bank_id, mental_model_id) JOIN staleness t USING (bank_id, mental_model_id)"
         " WHERE bank_id = %(bank_id)s AND s.plain_text <> ''",
         {"bank_id": bank_id},
-        lambda rows: {row["mental_model_id"]: tuple(row["tags"]) for row in rows},
+        list,
     )
 
 
 def pages(bank_id: str, mental_model_ids: Sequence[str]) -> Query[list[Row]]:
-    """Documents as they are read by others: id, name, content, version, tags, when last written."""
+    """Documents as they are read by others: id, name, content, version, tags, when last written, and the scopes the
+    content was made from, as they are stored."""
     return Query(
-        "SELECT mental_model_id, name, content, version, tags, last_refreshed_at FROM documents"
+        "SELECT mental_model_id, d.name, d.content, d.version, d.tags, d.last_refreshed_at, t.made_in FROM documents d"
+        " JOIN staleness t USING (bank_id, mental_model_id)"
         " WHERE bank_id = %(bank_id)s AND mental_model_id = ANY(%(ids)s::text[])",
         {"bank_id": bank_id, "ids": list(mental_model_ids)},
         list,

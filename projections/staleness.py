@@ -32,6 +32,8 @@ CREATE TABLE staleness (
     version bigint NOT NULL,
     covered bigint NOT NULL,
     covered_scope text,
+    made_in text[] NOT NULL DEFAULT '{}',
+    ever_made_in text[] NOT NULL DEFAULT '{}',
     evidence_covered bigint,
     tags text NOT NULL,
     scope_trigger text NOT NULL,
@@ -69,38 +71,55 @@ def project(recorded: Recorded) -> Iterable[Statement]:
             yield _set(key, tags=_tags(tags))
         case TriggerChanged(trigger=trigger):
             yield _set(key, scope_trigger=_scope_fields(trigger))
-        case ContentWritten(record=record) | ContentUnchanged(record=record):
-            yield _read_so_far(key, record, looked=True)
+        case ContentWritten(record=record):
+            yield _read_so_far(key, record, looked=True, made=_ANEW if _is_anew(record) else _EDITED)
+        case ContentUnchanged(record=record):
+            yield _read_so_far(key, record, looked=True, made=_ANEW if _is_anew(record) else "")
         case ContentPreservedNoNewFacts(record=record):
             # a rewrite that found nothing did not look at what the document rests on
-            yield _read_so_far(key, record, looked=record.effective_mode == "delta")
+            yield _read_so_far(key, record, looked=not _is_anew(record))
         case ContentReverted(evidence=evidence):
             # what it rests on again may have ended at any time since it was written
             since = min((cited.position for cited in evidence), default=None)
-            yield _set(key, evidence_covered=since, retraction_pending=False)
+            yield _set(key, _OF_ANY_SCOPE, evidence_covered=since, retraction_pending=False)
         case ContentCleared():
-            yield _set(key, evidence_covered=None, retraction_pending=False)
+            yield _set(key, evidence_covered=None, retraction_pending=False, made_in=[])
         case MentalModelDeleted():
             yield Statement(f"DELETE FROM staleness WHERE {OLDER}", key)
 
 
-def _set(key: dict[str, Any], **columns: Any) -> Statement:
+def _set(key: dict[str, Any], also: str = "", **columns: Any) -> Statement:
     assignments = ", ".join(f"{column} = %({column})s" for column in ("version", *columns))
-    return Statement(f"UPDATE staleness SET {assignments} WHERE {OLDER}", {**key, **columns})
+    return Statement(f"UPDATE staleness SET {assignments}{also} WHERE {OLDER}", {**key, **columns})
 
 
 _LATE = "covered > %(covered)s"
 """Another run read more and ended sooner: what it says of scope and room stands."""
 
 
-def _read_so_far(key: dict[str, Any], record: RefreshRecord, *, looked: bool) -> Statement:
+def _is_anew(record: RefreshRecord) -> bool:
+    return record.effective_mode == "full"
+
+
+def _with_scope(column: str) -> str:
+    return f"{column} = CASE WHEN %(scope)s::text = ANY({column}) THEN {column} ELSE {column} || %(scope)s::text END,"
+
+
+_EVER = _with_scope("ever_made_in")
+_ANEW = f" made_in = ARRAY[%(scope)s::text], {_EVER}"
+_EDITED = f" {_with_scope('made_in')} {_EVER}"
+_OF_ANY_SCOPE = ", made_in = ever_made_in"
+"""The scopes a text was made from: of the run that wrote it anew and of later edits; one put back may be of any."""
+
+
+def _read_so_far(key: dict[str, Any], record: RefreshRecord, *, looked: bool, made: str = "") -> Statement:
     """`looked`: at what the document rests on, which is known to stand as far as this run read, and no farther."""
     checked = "%(covered)s" if looked else "greatest(evidence_covered, %(covered)s)"
     return Statement(
         "UPDATE staleness SET covered = greatest(covered, %(covered)s),"
         f" covered_scope = CASE WHEN {_LATE} THEN covered_scope ELSE %(scope)s END,"
         f" unread = CASE WHEN {_LATE} THEN greatest(unread, %(unread)s) ELSE %(unread)s END,"
-        f" evidence_covered = {checked},"
+        f" evidence_covered = {checked},{made}"
         " retraction_pending = coalesce(%(retraction_pending)s::bool, retraction_pending),"
         f" version = %(version)s WHERE {OLDER}",
         {
@@ -131,7 +150,7 @@ def _stored(scope: Scope) -> str:
     return scope.model_dump_json(by_alias=True)
 
 
-PROJECTION = Projection("staleness", 3, "staleness", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
+PROJECTION = Projection("staleness", 4, "staleness", ("bank_id", "mental_model_id"), DDL, HANDLES, project)
 
 
 PENDING_CONSOLIDATION = "pending_consolidation"
@@ -156,14 +175,15 @@ class Staleness:
 
 
 _WAITING = (
-    "SELECT 'pending', NULL, 1, NULL, NULL, to_json(s.tags)::text, NULL, NULL, NULL, 'observation'"
+    "SELECT 'pending', NULL, NULL, NULL, NULL, json_agg(s.tags)::text, NULL, NULL, NULL, NULL"
     " FROM (SELECT DISTINCT c.tag_set FROM consolidation c"
     "   WHERE c.bank_id = %(bank_id)s AND c.consolidated_at IS NULL AND c.failed_at IS NULL) w,"
     " LATERAL (SELECT s.tags FROM scope_clock s WHERE s.bank_id = %(bank_id)s AND s.tag_set = w.tag_set LIMIT 1) s"
     " WHERE coalesce((SELECT (b.overrides->>'enable_observations')::bool FROM banks b"
     "   WHERE b.bank_id = %(bank_id)s), %(observations)s)"
 )
-"""The tags of facts that wait to be made into observations; those have the same tags, or some of them."""
+"""The tags of facts that wait to be made into observations; those have the same tags, or some of them. All in one row:
+there may be thousands of sets of tags."""
 
 
 def of_models(bank_id: str, mental_model_ids: Sequence[str], *, observations: bool) -> Query[dict[str, Staleness]]:
@@ -241,9 +261,8 @@ def _read(rows: Sequence[Row]) -> dict[str, Staleness]:
         _Written(row["position"], json.loads(row["tags"]), row["fact_type"]) for row in rows if row["row"] == "clock"
     )
     changed = {row["ids"][0]: row["position"] for row in rows if row["row"] == "changed"}
-    waiting = _Clock(
-        _Written(row["position"], json.loads(row["tags"]), row["fact_type"]) for row in rows if row["row"] == "pending"
-    )
+    pending = (row["tags"] for row in rows if row["row"] == "pending" and row["tags"] is not None)
+    waiting = _Clock(_Written(1, tags, "observation") for row in pending for tags in json.loads(row))
     newest: dict[tuple[str, str], tuple[int, bool]] = {}
     found: dict[str, Staleness] = {}
     for row in rows:

@@ -1,4 +1,4 @@
-"""The command line: serve, demo, worker, rebuild, audit, verify, version.
+"""The command line: serve, demo, demo-conversation, worker, rebuild, audit, verify, version.
 
 Exit codes: 0 done, 1 a check found something, 2 it could not be done (one line on standard error says why).
 """
@@ -6,6 +6,7 @@ Exit codes: 0 done, 1 a check found something, 2 it could not be done (one line 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +15,8 @@ from adapters.cli.logs import log_to_standard_error
 from adapters.cli.unusable import Unusable
 
 if TYPE_CHECKING:
+    from adapters.cli.serving import Demo
+    from adapters.demo.conversations import Conversation
     from adapters.settings import Settings
 
 app = typer.Typer(
@@ -39,7 +42,7 @@ def serve(
     """Run the service: REST API and, unless --no-worker, the background worker."""
     from adapters.cli.serving import serve as run
 
-    run(_settings(host, port), demo=demo, run_worker=not no_worker, stay=True)
+    run(_settings(host, port), demo=_demo() if demo else None, run_worker=not no_worker, stay=True)
 
 
 @app.command()
@@ -47,7 +50,35 @@ def demo(port: Port = None) -> None:
     """Load the demo bank, show two documents, a new fact, what it changed and why; then stop."""
     from adapters.cli.serving import serve as run
 
-    run(_settings(None, port if port is not None else 0), demo=True, run_worker=True, stay=False)
+    run(_settings(None, port if port is not None else 0), demo=_demo(), run_worker=True, stay=False)
+
+
+@app.command()
+def demo_conversation(
+    path: Annotated[
+        Path | None,
+        typer.Argument(
+            help='JSON: LoCoMo, or a list of {"speaker", "text", "timestamp"}; locomo-dev.json of the folder CORPUS_DIR'
+            " names, else of ../shared/data, when left out."
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--conversation", help="Which conversation of the file; else the first.")
+    ] = None,
+    port: Port = None,
+) -> None:
+    """Retain a conversation, make observations, documents and answers of it without a language model; then stop."""
+    from adapters.cli.serving import serve as run
+    from adapters.demo.show_conversation import show_conversation
+
+    conversation = _conversation(path, name)
+    settings = _settings(None, port if port is not None else 0)
+    run(
+        settings.model_copy(update={"llm_base_url": None, "llm_model": None}),
+        demo=lambda address, stays: show_conversation(address, conversation, stays=stays),
+        run_worker=True,
+        stay=False,
+    )
 
 
 @app.command()
@@ -100,6 +131,25 @@ def version() -> None:
     from adapters.version import own_version
 
     print(f"palimpsest {own_version()}")
+
+
+def _demo() -> Demo:
+    from adapters.demo.show import show
+
+    return lambda address, stays: show(address, stays=stays)
+
+
+def _conversation(path: Path | None, name: str | None) -> Conversation:
+    from adapters.demo.conversations import UnreadableConversation, corpus, read_conversations
+
+    try:
+        found = read_conversations(path or corpus())
+    except UnreadableConversation as error:
+        raise Unusable(str(error)) from error
+    chosen = next((each for each in found if name in (None, each.name)), None)
+    if chosen is None:
+        raise Unusable(f"no conversation is named {name}; there are {', '.join(each.name for each in found)}")
+    return chosen
 
 
 def _settings(host: str | None, port: int | None) -> Settings:

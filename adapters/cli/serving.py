@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,12 @@ CANCELLED_AGAIN_SECONDS = 4.0
 """A little more than a worker takes to end in order."""
 
 
-def serve(settings: Settings, *, demo: bool, run_worker: bool, stay: bool) -> None:
-    """Serves until interrupted; with `demo` the demo runs against the service, and without `stay` it ends after that.
+Demo = Callable[[str, bool], None]
+"""Shows something of the service at an address; the flag tells whether the service stays."""
+
+
+def serve(settings: Settings, *, demo: Demo | None, run_worker: bool, stay: bool) -> None:
+    """Serves until interrupted; a `demo` runs against the service, and without `stay` it ends after that.
 
     Raises Unusable when the port is taken, DatabaseUnavailable when there is no database."""
     with _listening(settings) as listener, database_server(settings) as ready:
@@ -47,8 +51,8 @@ def serve(settings: Settings, *, demo: bool, run_worker: bool, stay: bool) -> No
             )
             server = uvicorn.Server(config)
             address = _address(listener)
-            running_demo = _start_demo(server, address, stay) if demo else None
-            if stay and not demo:
+            running_demo = _start_demo(demo, server, address, stay) if demo else None
+            if stay and demo is None:
                 print(f"palimpsest serves on {address} (API: {address}/docs); Ctrl-C stops it", flush=True)
             signal.signal(signal.SIGTERM, _interrupt)  # or uvicorn, at its end, would have it kill us half-way out
             with contextlib.suppress(KeyboardInterrupt) if stay else contextlib.nullcontext():
@@ -95,18 +99,17 @@ def _is_loopback(host: str) -> bool:
         raise Unusable(f"'{host}' is not an address to listen on; use 127.0.0.1 or ::1") from error
 
 
-def _start_demo(server: uvicorn.Server, address: str, stay: bool) -> Future[None]:
+def _start_demo(demo: Demo, server: uvicorn.Server, address: str, stay: bool) -> Future[None]:
     """Runs the demo in a thread beside the server, which ends with it unless it is to stay.
 
     A demo that failed is told: as Unusable in the result, or on standard error when the server stays."""
     from adapters.demo.client import Refused
-    from adapters.demo.show import show
 
     ended: Future[None] = Future()
 
     def run() -> None:
         try:
-            show(address, stays=stay)
+            demo(address, stay)
         except Exception as error:  # noqa: BLE001 - whatever it is, somebody waits for the demo
             told = f"the demo failed: {error if isinstance(error, (Refused, OSError)) else repr(error)}"
             if stay and not server.should_exit:  # otherwise it was interrupted

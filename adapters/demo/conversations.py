@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -49,13 +50,19 @@ class Conversation:
         return tuple(dict.fromkeys(turn["speaker"] for session in self.sessions for turn in session.turns))
 
 
+def corpus() -> Path:
+    """Where the conversations are that nobody named a file for."""
+    folder = os.environ.get("CORPUS_DIR") or Path(__file__).parents[3] / "shared" / "data"
+    return Path(folder) / "locomo-dev.json"
+
+
 def read_conversations(path: Path) -> tuple[Conversation, ...]:
     """All conversations of a file, at least one. Raises UnreadableConversation."""
     try:
         given = path.read_text(encoding="utf-8")
         value = json.loads(given)
     except FileNotFoundError as error:
-        raise UnreadableConversation(f"there is no file {path}") from error
+        raise UnreadableConversation(f"there is no file {path}; name one, or its folder with CORPUS_DIR") from error
     except OSError as error:
         raise UnreadableConversation(f"{path} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
@@ -70,7 +77,9 @@ def read_conversations(path: Path) -> tuple[Conversation, ...]:
 
 def _all(name: str, given: str, value: Any) -> Iterator[Conversation]:
     samples = value if isinstance(value, list) else [value]
-    of_locomo = [each for each in samples if isinstance(each, Mapping) and isinstance(each.get("conversation"), Mapping)]
+    of_locomo = [
+        each for each in samples if isinstance(each, Mapping) and isinstance(each.get("conversation"), Mapping)
+    ]
     for number, sample in enumerate(of_locomo, start=1):
         sessions = tuple(_locomo_sessions(sample["conversation"]))
         if sessions:
@@ -87,20 +96,17 @@ def _all(name: str, given: str, value: Any) -> Iterator[Conversation]:
 def _locomo_sessions(conversation: Mapping[str, Any]) -> Iterator[Session]:
     numbers = sorted(int(key[8:]) for key in conversation if key.startswith("session_") and key[8:].isdigit())
     for number in numbers:
-        turns = tuple(turn for each in _list(conversation[f"session_{number}"]) for turn in _locomo_turns(each))
+        turns = tuple(filter(None, map(_locomo_turn, _list(conversation[f"session_{number}"]))))
         if turns:
             said_at = _locomo_moment(conversation.get(f"session_{number}_date_time"))
             yield Session(f"session-{number:02}", said_at, turns)
 
 
-def _locomo_turns(turn: Any) -> Iterator[dict[str, str]]:
-    """What is said, and the photo that is shown with it, if one is, as a turn of its own."""
+def _locomo_turn(turn: Any) -> dict[str, str] | None:
+    """What is said; what a machine saw in the photos that are shown with it was said by nobody."""
     if not isinstance(turn, Mapping) or not turn.get("speaker") or not str(turn.get("text") or "").strip():
-        return
-    speaker = str(turn["speaker"])
-    yield {"speaker": speaker, "text": str(turn["text"])}
-    if photo := turn.get("blip_caption"):
-        yield {"speaker": speaker, "text": f"(shows {photo})"}
+        return None
+    return {"speaker": str(turn["speaker"]), "text": str(turn["text"])}
 
 
 def _locomo_moment(written: Any) -> datetime | None:

@@ -49,9 +49,10 @@ async def create_or_update_bank(api: Api, bank_id: BankId, body: BankRequest) ->
     return await _put(api, bank_id, body, "PUT bank")
 
 
-@router.patch("/{bank_id}", response_model=BankProfileResponse, responses={400: NOT_ACCEPTED})
+@router.patch("/{bank_id}", response_model=BankProfileResponse, responses={400: NOT_ACCEPTED, 404: NO_SUCH_BANK})
 async def update_bank(api: Api, bank_id: BankId, body: BankRequest) -> Response:
-    """Changes what is given of a bank; creates it when there is none."""
+    """Changes what is given of a bank that is there: only PUT creates one."""
+    await api.require_bank(bank_id)
     if body.asks_nothing():
         raise errors.unprocessable(
             ("body",), "The request changes nothing: give a name, a mission or a disposition", "nothing_to_change"

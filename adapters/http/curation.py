@@ -49,6 +49,11 @@ TEXT_LENGTH = 20_000
 
 
 ClearableTime = Annotated[datetime, BeforeValidator(moment)] | Literal[""] | None
+Part = Annotated[str | None, Query(description="Part of the text or the context, in any case.")]
+AskedTime = Annotated[
+    TimeField | None,
+    Query(description="What dates and order are of; memories without it are left out. With dates alone: created_at."),
+]
 When = Annotated[datetime | None, BeforeValidator(moment), Query()]
 
 
@@ -82,19 +87,14 @@ async def list_memories(
     api: Api,
     bank_id: BankId,
     type: FactType | None = None,
-    q: Annotated[str | None, Query(description="Part of the text or the context, in any case.")] = None,
+    q: Part = None,
     consolidation_state: ConsolidationState | None = None,
     state: State = "valid",
     document_id: str | None = None,
     entity_id: UUID | None = None,
     tags: TagFilter = None,
     tags_match: TagsMatch = "any",
-    time_field: Annotated[
-        TimeField | None,
-        Query(
-            description="What dates and order are of; memories without it are left out. With dates alone: created_at."
-        ),
-    ] = None,
+    time_field: AskedTime = None,
     start_date: When = None,
     end_date: When = None,
     limit: AnyLimit = 100,

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from pydantic_core import PydanticCustomError
 
 from adapters.http.times import to_utc
+from adapters.http.unstorable import find_unstorable
 from domain.candidate import is_blank
 from domain.memory import QUERY_TOKENS, estimated_tokens
 
@@ -24,6 +25,8 @@ BANK_ID_LENGTH = 256
 MENTAL_MODEL_ID_LENGTH = 128
 MENTAL_MODEL_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
 DOCUMENT_ID_LENGTH = 512
+DOCUMENT_ID_BYTES = 1536
+"""In UTF-8. With the id of its bank it is a key, and an index of PostgreSQL takes 2,704 bytes at most."""
 NAME_LENGTH = 500
 MISSION_LENGTH = 20_000
 DOCUMENT_LENGTH = 100_000
@@ -92,18 +95,28 @@ def _has_a_word(value: str) -> str:
     return value
 
 
+def _short_key(value: str) -> str:
+    size = len(value.encode())
+    if size > DOCUMENT_ID_BYTES:
+        raise _invalid("too_long", f"has {size} bytes in UTF-8; the limit is {DOCUMENT_ID_BYTES}")
+    return value
+
+
 def _once_each(values: list[str]) -> list[str]:
     return list(dict.fromkeys(values))
 
 
 def _tags_in_json(value: Any) -> Any:
-    """Some clients send the list as a string of JSON."""
+    """Some clients send the list as a string of JSON, in which may stand what a body is refused for."""
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
-    except ValueError:
+        read = json.loads(value)
+    except (ValueError, RecursionError):
         return value
+    if found := find_unstorable(read, ("tags",)):
+        raise _invalid("unstorable", found.problem)
+    return read
 
 
 def _text_of_blocks(value: Any) -> Any:
@@ -211,7 +224,9 @@ Metadata = Annotated[
     Field(max_length=METADATA_KEYS_AT_MOST),
     WithJsonSchema({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}),
 ]
-DocumentId = Annotated[str, StringConstraints(max_length=DOCUMENT_ID_LENGTH), AfterValidator(not_blank)]
+DocumentId = Annotated[
+    str, StringConstraints(max_length=DOCUMENT_ID_LENGTH), AfterValidator(not_blank), AfterValidator(_short_key)
+]
 Entity = Annotated[str, StringConstraints(max_length=ENTITY_LENGTH), AfterValidator(not_blank)]
 
 TagFilter = Annotated[list[str] | None, Query(max_length=TAGS_AT_MOST)]

@@ -60,7 +60,7 @@ async def get_liveness(api: Api) -> Response:
 @router.get("/version", response_model=VersionResponse)
 async def get_version(api: Api) -> Response:
     """The contract spoken, what of it is there, and our own version."""
-    features = FeaturesInfo(worker=api.worker.state != "none")
+    features = FeaturesInfo(observations=api.makes_observations, worker=api.worker.state != "none")
     return respond(
         VersionResponse(api_version=CONTRACT_VERSION, features=features, palimpsest_version=PALIMPSEST_VERSION)
     )

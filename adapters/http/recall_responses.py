@@ -7,9 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel, Field
+from pydantic_core import to_json
 
 from adapters.http.recall_requests import DEFAULT_ENTITY_TOKENS, IncludeOptions
-from adapters.http.times import iso_or_none
+from adapters.http.times import iso, iso_or_none
 from application.recall import Recalled
 from domain.memory import Fact, RecalledFact, estimated_tokens
 from domain.recall.selection import NO_LIMIT, ChunkText
@@ -71,35 +72,37 @@ class RecallResponse(BaseModel):
 
 
 def recall_result(recalled: RecalledFact) -> RecallResult:
-    return RecallResult.model_validate(recall_fields(recalled))
+    return RecallResult.model_validate_json(to_json(recall_fields(recalled)))
 
 
 def recall_fields(recalled: RecalledFact) -> dict[str, Any]:
     """The fields of a RecallResult, without those that are null. A recall tells hundreds of them: as models they would
     take longer than the search."""
-    return _without_nulls(fact_fields(recalled.fact) | {"scores": _without_nulls(vars(recalled.scores))})
+    fields = fact_fields(recalled.fact)
+    fields["scores"] = {name: value for name, value in recalled.scores.__dict__.items() if value is not None}
+    return fields
 
 
 def fact_fields(fact: Fact) -> dict[str, Any]:
-    return {
-        "id": str(fact.id),
+    """The fields of a RecallResult but its scores, without those that are null."""
+    fields: dict[str, Any] = {
+        "id": fact.id,
         "text": fact.text,
         "type": fact.fact_type,
         "entities": fact.entities,
-        "context": fact.context,
-        "occurred_start": iso_or_none(fact.occurred_start),
-        "occurred_end": iso_or_none(fact.occurred_end),
-        "mentioned_at": iso_or_none(fact.mentioned_at),
-        "document_id": fact.document_id,
-        "metadata": dict(fact.metadata) or None,
-        "chunk_id": fact.chunk_id,
         "tags": fact.tags,
-        "source_fact_ids": [str(source) for source in fact.source_ids] or None,
     }
-
-
-def _without_nulls(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
+    for name in ("context", "document_id", "chunk_id"):
+        if (value := getattr(fact, name)) is not None:
+            fields[name] = value
+    for name in ("occurred_start", "occurred_end", "mentioned_at"):
+        if (moment := getattr(fact, name)) is not None:
+            fields[name] = iso(moment)
+    if fact.metadata:
+        fields["metadata"] = dict(fact.metadata)
+    if fact.source_ids:
+        fields["source_fact_ids"] = fact.source_ids
+    return fields
 
 
 def answer_fields(recalled: Recalled, include: IncludeOptions, names: Mapping[str, UUID]) -> dict[str, Any]:
@@ -112,7 +115,7 @@ def answer_fields(recalled: Recalled, include: IncludeOptions, names: Mapping[st
     if include.chunks is not None:
         fields["chunks"] = chunk_data(recalled.chunks)
     if include.source_facts is not None:
-        fields["source_facts"] = {str(each.id): _without_nulls(fact_fields(each)) for each in recalled.sources}
+        fields["source_facts"] = {str(each.id): fact_fields(each) for each in recalled.sources}
         fields["source_facts_truncated"] = recalled.sources_truncated
     return fields
 

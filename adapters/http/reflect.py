@@ -176,7 +176,10 @@ def output_of(result: ToolResult) -> dict[str, Any]:
         told["error"] = result.problem
     if result.call.tool in ("recall", "search_observations"):
         kind = "memories" if result.call.tool == "recall" else "observations"
-        told[kind] = [_fact(found.fact).model_dump(exclude_none=True) for found in result.facts]
+        found = [_fact(each.fact).model_dump(exclude_none=True) for each in result.facts]
+        told[kind] = [each for each in found if kind == "memories" or each["type"] == "observation"]
+        if sources := [each for each in found if each not in told[kind]]:
+            told["source_facts"] = sources
     if result.freshness is not None:
         told |= {"is_stale": result.freshness != "up_to_date", "freshness": result.freshness}
     if result.call.tool in ("search_mental_models", "read_mental_models"):

@@ -262,12 +262,12 @@ class ListTagsResponse(BaseModel):
 class FeaturesInfo(BaseModel):
     """What of the contract this service has."""
 
-    observations: bool = False
+    observations: bool
     mcp: bool = False
     worker: bool
     bank_config_api: bool = True
     bank_llm_health: bool = False
-    file_upload_api: bool = False
+    file_upload_api: bool = True
     document_export_api: bool = False
     document_import_api: bool = False
     audit_log: bool = False

@@ -10,16 +10,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from adapters.llm.aliases import Aliases, Cited
+from adapters.llm.corrections import replied
 from adapters.llm.documents import Delivered, DocumentRefused, markdown_of
 from adapters.llm.endpoint import Endpoint
 from adapters.llm.failures import one_line, unusable
 from adapters.llm.prompts import not_accepted
-from adapters.llm.reflect_prompts import FINISH_ANSWER, FINISH_DOCUMENT, NO_TOOL_CALLED, reflect_messages
+from adapters.llm.reflect_prompts import FINISH_ANSWER, FINISH_DOCUMENT, NO_TOOL_CALLED, TOO_LONG, reflect_messages
 from adapters.llm.reflect_tools import tools_for
 from adapters.llm.replies import ChatReply, ToolUse, json_in
 from adapters.llm.transcript import tool_messages
 from application.ports import MindFailed
 from domain.candidate import is_blank
+from domain.memory import estimated_tokens
 from domain.reflection import (
     LEAST_TOKENS,
     MOST_TOKENS,
@@ -87,7 +89,31 @@ class LlmReflectPolicy:
                 step = _step(reply, question, allowed, aliases)
             except _Rejected as second:
                 raise self._failure(second, reply, paid) from second
+        if isinstance(step, Answer) and question.kind == "answer":
+            step = self._shortened(step, reply, messages, question, aliases, paid)
         return Thought(step=step, calls=tuple(paid))
+
+    def _shortened(
+        self,
+        answer: Answer,
+        reply: ChatReply,
+        messages: Sequence[dict[str, Any]],
+        question: ReflectQuestion,
+        aliases: Aliases,
+        paid: list[ModelCall],
+    ) -> Answer:
+        """An answer over its length is asked for once more; what comes is taken when it is shorter. Documents have a way
+        of their own."""
+        tokens = estimated_tokens(answer.markdown)
+        if tokens <= question.max_tokens:
+            return answer
+        asked = [*messages, *replied(reply, TOO_LONG.format(tokens=tokens, limit=question.max_tokens))]
+        try:
+            shorter = self._asked(asked, tools_for(question, ("done",)), "reflect_shorten", paid)
+            step = _step(shorter, question, ("done",), aliases)
+        except (MindFailed, _Rejected):
+            return answer
+        return step if isinstance(step, Answer) and estimated_tokens(step.markdown) < tokens else answer
 
     def _asked(
         self,
@@ -134,7 +160,9 @@ def _step(reply: ChatReply, question: ReflectQuestion, allowed: Sequence[str], a
     if not uses:
         raise _Rejected(None, ["no tool was called"])
     # a search goes before an answer that was written beside it, without its results
-    wanted = [use for use in uses if use.name != "done"] or uses[:1]
+    finishing = [use for use in uses if use.name == "done"]
+    searching = [use for use in uses if use.name != "done"]
+    wanted = finishing[:1] if finishing and tuple(allowed) == ("done",) else searching or finishing[:1]
     steps = [_one_step(use, question, allowed, aliases) for use in wanted[:MOST_CALLS]]
     if len(steps) == 1:
         return steps[0]
@@ -267,7 +295,4 @@ def _delivered(arguments: dict[str, Any], markdown: str, cited: Sequence[Cited],
 
 def _correction(reply: ChatReply, rejected: _Rejected) -> list[dict[str, Any]]:
     """The rejected reply and what was wrong with it, as messages."""
-    if not reply.tool_uses:
-        return [reply.message(), {"role": "user", "content": NO_TOOL_CALLED}]
-    told = not_accepted(rejected.tool or "", rejected.errors)
-    return [reply.message()] + [{"role": "tool", "tool_call_id": use.id, "content": told} for use in reply.tool_uses]
+    return replied(reply, not_accepted(rejected.tool or "", rejected.errors) if reply.tool_uses else NO_TOOL_CALLED)

@@ -164,3 +164,7 @@ FINISH_DOCUMENT = "No more searching is possible. Deliver the document now with 
 FINISH_ANSWER = "No more searching is possible. Answer now with `done`, from what is above."
 
 NO_TOOL_CALLED = "You answered with text. Text is not read: call one of the tools offered, and nothing else."
+TOO_LONG = (
+    "The answer has about {tokens} tokens; {limit} at most are wanted. Call `done` once more with a shorter one: what "
+    "matters most for the question stays, with its citations."
+)

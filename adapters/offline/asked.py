@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from adapters.offline.common_words import NO_NAMES, word_set
-from adapters.offline.small_talk import is_question, telling_terms
+from adapters.offline.small_talk import SHORTEST_PET_NAME, is_question, telling_terms
 from domain.editing import NewFact
 from domain.memory import Fact, estimated_tokens
 from domain.terms import terms
@@ -22,10 +22,11 @@ _GENERAL = frozenset(
     terms(
         " ".join(
             word_set(
-                "known summary summarise summarize overview information info detail details fact facts important history"
-                " event events order chronological chronologically chronology timeline sequence first last next date"
-                " dates remember memory memories person people life list describe explain about overall general main"
-                " topic topics user users profile learn learned background current currently"
+                "known summary summarise summarize overview information info detail details fact facts important"
+                " history event events order chronological chronologically chronology timeline sequence first last"
+                " next date dates remember memory memories person people life list describe explain about overall"
+                " general main topic topics user users profile learn learned background current currently use used"
+                " using"
             )
         )
     )
@@ -39,8 +40,9 @@ _SPEAKER = re.compile(r"(?P<name>[^:\n]{1,40}): ")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`names` are the terms of names in the question, `words` those of what else it is about."""
+    """`named` are the names in the question, `names` their terms, `words` those of what else it is about."""
 
+    named: tuple[str, ...]
     names: frozenset[str]
     words: frozenset[str]
     in_order: bool
@@ -53,14 +55,23 @@ class Asked:
 
 def asked_by(question: str) -> Asked:
     """A capital inside the question makes a name, as it does in any sentence."""
-    spelled = [match for match in _CAPITAL.finditer(question) if match[0].casefold() not in NO_NAMES]
-    names = frozenset(term for match in spelled if match.start() for term in terms(match[0].removesuffix("'s")))
-    return Asked(names, telling_terms(question) - _GENERAL - names, bool(_IN_ORDER.search(question)))
+    capitals = [match[0] for match in _CAPITAL.finditer(question) if match.start()]
+    named = tuple(dict.fromkeys(word for word in capitals if word.casefold() not in NO_NAMES))
+    names = frozenset(term for name in named for term in terms(name))
+    return Asked(named, names, telling_terms(question) - _GENERAL - names, bool(_IN_ORDER.search(question)))
 
 
 def is_about(fact: Fact, names: frozenset[str]) -> bool:
-    """Whether a fact has one of the names, as a name or in its words."""
-    return any(not names.isdisjoint(terms(name)) for name in fact.entities) or not names.isdisjoint(terms(fact.text))
+    """Whether a fact has one of the names, or one that is short for it ("Mel" for "Melanie"). In what somebody says, a
+    word is none that only addresses the other."""
+    had = [term for name in fact.entities for term in terms(name)]
+    if not names.isdisjoint(had) or _is_short_for_any(names, had):
+        return True
+    return not speaker_of(fact) and not names.isdisjoint(terms(fact.text))
+
+
+def _is_short_for_any(names: Iterable[str], had: Sequence[str]) -> bool:
+    return any(len(name) >= SHORTEST_PET_NAME and term.startswith(name) for name in names for term in had)
 
 
 def speaker_of(fact: Fact) -> str:
@@ -73,11 +84,13 @@ def told_by(fact: Fact) -> int:
     """How much a fact tells: its telling words, up to a number. What somebody asks tells nothing, and what they say of
     the one they speak to half as much: it was that one's to tell."""
     speaker = speaker_of(fact)
-    said = fact.text.removeprefix(f"{speaker}: ") if speaker else fact.text
-    if speaker and is_question(said):
-        return 0
+    said = fact.text.removeprefix(f"{speaker}: ")
     told = min(len(telling_terms(said)), MOST_TOLD)
-    return (told + 1) // 2 if speaker and _OF_YOU.search(said) and not _OF_ME.search(said) else told
+    if not speaker:
+        return max(told, 1)
+    if is_question(said):
+        return 0
+    return (told + 1) // 2 if _OF_YOU.search(said) and not _OF_ME.search(said) else told
 
 
 def most_telling_first(facts: Iterable[Fact], *, dated: bool = False) -> list[Fact]:
@@ -101,9 +114,9 @@ def shares_of_words(facts: Sequence[Fact], words: frozenset[str]) -> list[float]
 
 
 def worth_adding(asked: Asked, facts: Iterable[NewFact], max_tokens: int) -> tuple[NewFact, ...]:
-    """The facts that a page has use for, in their order. What is told of late (`was`) and what nobody says stay. Of what
-    people say to each other, which is much and of anything, those stay that tell something, of those whom a general
-    question names, the most telling ones, as far as `max_tokens` (estimated) go."""
+    """The facts that a page has use for, in their order. Corrections (`was`) and what nobody says all stay. Of what
+    people say to each other, which is much and of anything, that stays which tells something, to a general question
+    only of those it names: the most telling of it, as far as `max_tokens` (estimated) go."""
     given = tuple(facts)
     spoken = [new.fact for new in given if new.was is None and speaker_of(new.fact)]
     telling = [fact for fact in spoken if told_by(fact) >= FEWEST_TOLD]

@@ -37,9 +37,7 @@ Layout = Literal["by_name", "by_time", "as_given"]
 """Sections by shared names, or one list: in order of time, or as the facts are given."""
 
 
-def extract_document(
-    title: str, facts: Sequence[Fact], max_tokens: int, layout: Layout = "by_name"
-) -> ExtractDocument:
+def extract_document(title: str, facts: Sequence[Fact], max_tokens: int, layout: Layout = "by_name") -> ExtractDocument:
     """A document of the facts, given best first, up to the first that does not fit into `max_tokens` (estimated);
     smaller ones behind it would come and go with every change. When not even one fits, the best stands there alone,
     since a reader is better served by it than by nothing."""

@@ -26,9 +26,9 @@ from domain.scope import FactType
 
 
 class OfflineFactExtractor:
-    """Every sentence with a letter or digit is a fact, once an item, unless it is small talk in a conversation. A table
-    row reads `Header: value; Header: value`, a spoken line keeps its speaker, a list item what announced it; code is
-    left out.
+    """Every sentence with a letter or digit is a fact, once an item (once in each chunk, when those are told apart),
+    unless it is small talk in a conversation. A table row reads `Header: value; Header: value`, a spoken line keeps its
+    speaker, a list item what announced it; code is left out.
 
     Dates count from what the text itself says: from the stamp of a chat line or the item's timestamp. Without either,
     "yesterday" gives no date; the machine's clock never does. Labels are values that are named in a fact."""
@@ -58,10 +58,10 @@ class OfflineFactExtractor:
 
 
 def _once(facts: Iterable[ExtractedFact]) -> Iterable[ExtractedFact]:
-    """The facts without those that say the same as an earlier one."""
-    said: dict[str, ExtractedFact] = {}
+    """The facts without those that say the same as an earlier one of their chunk."""
+    said: dict[tuple[str, int | None], ExtractedFact] = {}
     for fact in facts:
-        said.setdefault(fact.text, fact)
+        said.setdefault((fact.text, fact.chunk), fact)
     return said.values()
 
 
@@ -99,9 +99,9 @@ class _Reading:
         self._by_assistant = _is_written_by_an_assistant(item.context)
 
     def facts(self, chunks: Chunks | None = None) -> Iterator[ExtractedFact]:
-        """All facts, or those that stand in the chunks; what is said twice is one."""
+        """All facts, each once, or those that stand in the chunks, each once in a chunk."""
         places = Places(self._text) if chunks else None
-        said: set[str] = set()
+        said: set[tuple[str, int | None]] = set()
         for statement in self._statements:
             number = None
             if chunks and places:
@@ -109,9 +109,9 @@ class _Reading:
                 number = chunks.at(self._transcript.origin(place) if self._transcript else place)
                 if number is None:
                     continue
-            if statement.text in said:
+            if (statement.text, number) in said:
                 continue
-            said.add(statement.text)
+            said.add((statement.text, number))
             yield self._fact(statement, number)
 
     def _fact(self, statement: _Statement, chunk: int | None) -> ExtractedFact:

@@ -35,6 +35,7 @@ NEAREST_FACTS = 20
 MOST_ANSWERING = 10
 """Facts in the answer to one who asks."""
 NOT_OF_YEAR = "the memory says nothing about {years}"
+NOT_OF_NAME = "the memory says nothing of it about {names}"
 NOTHING = "no memory in scope was found for the question"
 _YEAR = re.compile(r"(?<![\w.,-])(?:19|20)\d\d(?![\w-]|[.,]\d)")
 
@@ -103,18 +104,24 @@ def _page_that_answers(question: ReflectQuestion, results: Sequence[ToolResult])
 
 
 def _answer(question: ReflectQuestion, facts: Sequence[Fact]) -> Answer | NoAnswer:
-    facts = _without_what_observations_say(facts)
-    if question.kind == "answer" and (years := _YEAR.findall(question.source_query)):
-        facts = [fact for fact in facts if any(_is_of(fact, year) for year in years)]
-        if not facts:
-            return NoAnswer(reason=NOT_OF_YEAR.format(years=" or ".join(dict.fromkeys(years))))
+    facts = said_once(_without_what_observations_say(facts))
     if not facts:
         return NoAnswer(reason=NOTHING)
     asked = asked_by(question.source_query)
-    if question.kind == "answer":
-        facts, layout = _answering(asked, said_once(facts)), "by_time" if asked.in_order else "as_given"
-    else:
-        facts, layout = _telling(asked, said_once(facts))[:MOST_FACTS], "by_time" if asked.in_order else "by_name"
+    if question.kind == "document":
+        return _extract(question, _telling(asked, facts)[:MOST_FACTS], "by_time" if asked.in_order else "by_name")
+    if years := _YEAR.findall(question.source_query):
+        facts = [fact for fact in facts if any(_is_of(fact, year) for year in years)]
+        if not facts:
+            return NoAnswer(reason=NOT_OF_YEAR.format(years=" or ".join(dict.fromkeys(years))))
+    if asked.names and not any(is_about(fact, asked.names) for fact in facts):
+        facts = [fact for fact in facts if not fact.entities]  # what is known of others is no answer
+        if not facts:
+            return NoAnswer(reason=NOT_OF_NAME.format(names=" or ".join(asked.named)))
+    return _extract(question, _answering(asked, facts), "by_time" if asked.in_order else "as_given")
+
+
+def _extract(question: ReflectQuestion, facts: Sequence[Fact], layout: Layout) -> Answer:
     document = extract_document(question.name, facts, question.max_tokens, layout)
     used = tuple(str(fact.id) for fact in document.facts)
     mentions = tuple(Mention(offset=end, fact_id=fact_id) for end, fact_id in zip(document.ends, used, strict=True))

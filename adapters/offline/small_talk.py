@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from adapters.offline.common_words import word_set
 from domain.terms import terms
 
-_SHORTEST_PET_NAME = 3
+SHORTEST_PET_NAME = 3
 """Letters that a short form has in common with a name: "Mel" for "Melanie"."""
 
 _GREETING = """
@@ -27,22 +27,22 @@ enjoy enjoyed appreciate admire agree deserve impressed amazed awe kind kindness
 important
 """
 _VAGUE = """
-thing things matter matters mean means lot lots much many stuff something anything everything nothing someone anyone everyone way kind sort type bit part point idea
-worth time times moment day days week lately recently latest now then today soon later again always ever never still yet well
-far long little big back up down here there around way just only even maybe perhaps possibly probably guess bet wonder
-doubt problem worry worries new news main fave highlight example
-be being been am is are was were do does did doing done have has had having get got getting gonna gotta wanna go goes
-going went gone come came coming keep keeping kept stay look looks looking looked see sees seeing saw seen seem seems
-sound sounds sounding feel feels feeling felt hear hearing heard talk talking talked tell telling told say saying said
-share sharing shared chat chatting catch spill beans know knows knew think thinks thinking thought believe understand
-understood imagine hope hoping wish take takes taking took make makes making made give giving gave let lets put try
-happen happens happening happened check support supporting encourage motivate inspire inspired forward wait
-help helped care caring check remember forget mind meant tip pick picked stand stands start started got ask asked
-can could will would shall should might must may need want wanted did lemme
-experience view pic pics picture pictures photo photos shot capture captured vibe vibes word words story effort work
-who what when where why how which it its that this these those them they you your yours me my mine we us our ours one
-ones he she him her his hers their all both else so too also very if but and or for with about from since until than
-ll ve re s d m t ya kinda sorta y'all u though without yourself myself themselves themself together
+thing things matter matters mean means lot lots much many stuff something anything everything nothing someone anyone
+everyone way kind sort type bit part point idea worth time times moment day days week lately recently latest now then
+today soon later again always ever never still yet well far long little big back up down here there around way just
+only even maybe perhaps possibly probably guess bet wonder doubt problem worry worries new news main fave highlight
+example be being been am is are was were do does did doing done have has had having get got getting gonna gotta wanna
+go goes going went gone come came coming keep keeping kept stay look looks looking looked see sees seeing saw seen
+seem seems sound sounds sounding feel feels feeling felt hear hearing heard talk talking talked tell telling told say
+saying said share sharing shared chat chatting catch spill beans know knows knew think thinks thinking thought believe
+understand understood imagine hope hoping wish take takes taking took make makes making made give giving gave let lets
+put try happen happens happening happened check support supporting encourage motivate inspire inspired forward wait
+help helped care caring check remember forget mind meant tip pick picked stand stands start started got ask asked can
+could will would shall should might must may need want wanted did lemme experience view pic pics picture pictures
+photo photos shot capture captured vibe vibes word words story effort work who what when where why how which it its
+that this these those them they you your yours me my mine we us our ours one ones he she him her his hers their all
+both else so too also very if but and or for with about from since until than ll ve re s d m t ya kinda sorta y'all u
+though without yourself myself themselves themself together
 """
 
 _POLITE = frozenset(terms(" ".join(word_set(f"{_GREETING} {_PRAISE}"))))
@@ -51,14 +51,17 @@ _BEFORE_A_NAME = word_set(_GREETING) | {"and", "so", "well", "dear", "you"}
 
 
 def is_small_talk(sentence: str, speakers: Iterable[str] = ()) -> bool:
-    """Whether a sentence greets, thanks, praises or asks, and no word of it tells anything. The names of those who speak
-    to each other, and what is short for them, only address. Numbers tell, and so do words of other languages."""
+    """Whether a sentence greets, thanks, praises, exclaims or asks, and no word of it tells anything.
+
+    The names of those who speak to each other, and what is short for them, only address. Numbers tell, and so do words
+    of other languages."""
     said = terms(sentence)
     addressed = [name for speaker in speakers for name in terms(speaker)]
     left = [word for word in said if not _addresses(word, addressed)]
     if not all(word in _SAY_NOTHING for word in left):
         return False
-    return (bool(left) and is_question(sentence)) or not _POLITE.isdisjoint(left)
+    exclaims = sentence.rstrip().endswith("!") or is_question(sentence)
+    return (exclaims and bool(left or not said)) or not _POLITE.isdisjoint(left)
 
 
 def is_question(text: str) -> bool:
@@ -86,4 +89,4 @@ def _is_address(before: str, after: str) -> bool:
 
 
 def _addresses(word: str, names: Iterable[str]) -> bool:
-    return any(word == name or (len(word) >= _SHORTEST_PET_NAME and name.startswith(word)) for name in names)
+    return any(word == name or (len(word) >= SHORTEST_PET_NAME and name.startswith(word)) for name in names)

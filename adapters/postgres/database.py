@@ -21,8 +21,11 @@ RECONNECT_SECONDS = 5.0
 """How long a pool tries to reconnect, with ever longer pauses; after it, the next who asks makes it try anew. Without
 a bound a server that comes back after a while is noticed late."""
 TRUSTED_SECONDS = 1.0
-"""How long a connection that was given back whole is taken for whole: asking the server whether it is there is a round
-trip more for each read and each transaction."""
+"""How long a connection that was used without an error is taken for whole: asking the server whether it is there is a
+round trip more for each read and each transaction."""
+PREPARED_AFTER = 1
+"""Runs of a statement before it is prepared: there are few of them and each runs often, and on which connection is left
+to the pool."""
 
 
 @dataclass(frozen=True)
@@ -40,23 +43,13 @@ def connection_of(tx: Transaction) -> Connection[DictRow]:
 
 
 class PooledConnection(Connection[DictRow]):
-    """A connection that knows when it was last given back."""
+    """A connection that knows when it was last used without an error."""
 
-    given_back_at: float = 0.0
+    used_at: float = 0.0
 
 
 def _prepare(connection: PooledConnection) -> None:
     connection.autocommit = True
-
-
-def _give_back(connection: PooledConnection) -> None:
-    connection.given_back_at = time.monotonic()
-
-
-def _check(connection: PooledConnection) -> None:
-    """Asks the server whether it is there, unless it was a moment ago."""
-    if time.monotonic() - connection.given_back_at > TRUSTED_SECONDS:
-        ConnectionPool.check_connection(connection)
 
 
 class Database:
@@ -64,18 +57,18 @@ class Database:
 
     def __init__(self, conninfo: str, *, min_size: int = 1, max_size: int = 10) -> None:
         self.conninfo = conninfo
+        self._lost_at = 0.0
         self.pool: ConnectionPool[PooledConnection] = ConnectionPool(
             conninfo,
             connection_class=PooledConnection,
-            kwargs={"row_factory": dict_row},
+            kwargs={"row_factory": dict_row, "prepare_threshold": PREPARED_AFTER},
             configure=_prepare,
-            reset=_give_back,
             min_size=min_size,
             max_size=max_size,
             open=False,
             timeout=CONNECTION_WITHIN_SECONDS,
             reconnect_timeout=RECONNECT_SECONDS,
-            check=_check,
+            check=self._check,
             name="palimpsest",
         )
 
@@ -99,10 +92,21 @@ class Database:
     def connection(self) -> Iterator[Connection[DictRow]]:
         """A connection in autocommit mode, for reads of one statement."""
         with self.pool.connection() as connection:
-            yield connection
+            try:
+                yield connection
+            except BaseException:
+                if connection.broken:  # the others are asked before they are used again
+                    self._lost_at = time.monotonic()
+                raise
+            connection.used_at = time.monotonic()
+
+    def _check(self, connection: PooledConnection) -> None:
+        """Asks the server whether it is there, unless it was a moment ago, and no connection was lost since."""
+        if connection.used_at < max(self._lost_at, time.monotonic() - TRUSTED_SECONDS):
+            ConnectionPool.check_connection(connection)
 
     @contextmanager
     def begin(self) -> Iterator[PostgresTransaction]:
         """One transaction: committed at the end, rolled back when the block raises."""
-        with self.pool.connection() as connection, connection.transaction():
+        with self.connection() as connection, connection.transaction():
             yield PostgresTransaction(connection)

@@ -57,12 +57,14 @@ class Addition:
 
 @dataclass
 class Changes:
-    """`moved` are facts that stay, in another chunk; `causes` pairs of a fact and one that it came of."""
+    """`moved` are facts that stay, in another chunk; `causes` pairs of a fact and one that it came of; `leaning` chunks
+    that repeat facts, and the chunks that those facts stand in."""
 
     closed: list[CurrentFact] = field(default_factory=list)
     added: list[Addition] = field(default_factory=list)
     moved: list[tuple[CurrentFact, str]] = field(default_factory=list)
     causes: list[tuple[UUID, UUID]] = field(default_factory=list)
+    leaning: dict[str, set[str]] = field(default_factory=dict)
 
 
 def tags_of(document: RetainedDocument) -> list[str]:
@@ -84,9 +86,11 @@ def changes_of(
 
 
 def _change(changes: Changes, document: RetainedDocument, known: Sequence[CurrentFact], ids: Iterator[UUID]) -> None:
-    said = _said(document)
+    made = _made(document)
+    said = _said(document, made)
     kept_chunks = {str(chunk.chunk_id) for chunk in document.chunks if chunk.kept}
     fact_ids: dict[Hashable, UUID] = {}
+    homes: dict[Hashable, str | None] = {}
     for fact in known:
         sameness = _sameness(document, fact.statement)
         unplaced = fact.chunk_id is None and document.keeps_unplaced
@@ -94,6 +98,8 @@ def _change(changes: Changes, document: RetainedDocument, known: Sequence[Curren
             fact_ids.setdefault(sameness, fact.fact_id)
         else:
             changes.closed.append(fact)
+        if fact.chunk_id in kept_chunks:
+            homes.setdefault(sameness, fact.chunk_id)
         again = said.get(sameness)
         if again is not None and fact.chunk_id not in kept_chunks and again.chunk_id not in (None, fact.chunk_id):
             changes.moved.append((fact, again.chunk_id or ""))
@@ -103,27 +109,51 @@ def _change(changes: Changes, document: RetainedDocument, known: Sequence[Curren
             changes.added.append(
                 Addition(first.statement, first.retained, first.embedded, first.chunk_id, fact_ids[sameness])
             )
-    changes.causes.extend(_causes(document, fact_ids))
+        home = homes.get(sameness, first.chunk_id)
+        for repeating in first.chunk_ids - {home} if home is not None else ():
+            changes.leaning.setdefault(repeating, set()).add(home or "")
+    changes.causes.extend(_causes(document, made, fact_ids))
+
+
+_Made = Sequence[tuple[RetainedItem, Sequence[tuple[EmbeddedFact, Statement]]]]
+"""The items of a document with their facts, and what each of those says."""
+
+
+def _made(document: RetainedDocument) -> _Made:
+    """Of statements that differ in nothing but their context the first counts: it is said once more, not anew."""
+    firsts: dict[Hashable, Statement] = {}
+    made = []
+    for retained in document.items:
+        stated = []
+        for embedded in retained.facts:
+            statement = _statement(retained, embedded)
+            stated.append((embedded, firsts.setdefault((statement.bare, statement.tags), statement)))
+        made.append((retained, stated))
+    return made
 
 
 @dataclass(frozen=True)
 class _Said:
+    """`chunk_ids` are those of all chunks that say it, `chunk_id` is the first."""
+
     statement: Statement
     retained: RetainedItem
     embedded: EmbeddedFact
     chunk_id: str | None
+    chunk_ids: set[str] = field(default_factory=set)
 
 
-def _said(document: RetainedDocument) -> Mapping[Hashable, _Said]:
+def _said(document: RetainedDocument, made: _Made) -> Mapping[Hashable, _Said]:
     """Each statement of the document once, as it is first made."""
     chunk_ids = {chunk.number: str(chunk.chunk_id) for chunk in document.chunks}
     said: dict[Hashable, _Said] = {}
-    for retained in document.items:
-        for embedded in retained.facts:
-            statement = _statement(retained, embedded)
+    for retained, stated in made:
+        for embedded, statement in stated:
             number = embedded.fact.chunk
             chunk_id = None if number is None else chunk_ids.get(number)
-            said.setdefault(_sameness(document, statement), _Said(statement, retained, embedded, chunk_id))
+            first = said.setdefault(_sameness(document, statement), _Said(statement, retained, embedded, chunk_id))
+            if chunk_id is not None:
+                first.chunk_ids.add(chunk_id)
     return said
 
 
@@ -139,10 +169,10 @@ def _statement(retained: RetainedItem, embedded: EmbeddedFact) -> Statement:
     )
 
 
-def _causes(document: RetainedDocument, fact_ids: Mapping[Hashable, UUID]) -> Iterator[tuple[UUID, UUID]]:
-    for retained in document.items:
-        of_item = [fact_ids[_sameness(document, _statement(retained, each))] for each in retained.facts]
-        for fact_id, embedded in zip(of_item, retained.facts, strict=True):
+def _causes(document: RetainedDocument, made: _Made, fact_ids: Mapping[Hashable, UUID]) -> Iterator[tuple[UUID, UUID]]:
+    for _, stated in made:
+        of_item = [fact_ids[_sameness(document, statement)] for _, statement in stated]
+        for fact_id, (embedded, _) in zip(of_item, stated, strict=True):
             for place in embedded.fact.caused_by:
                 if place < len(of_item) and of_item[place] != fact_id:
                     yield fact_id, of_item[place]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from eventsourcing.persistence import IntegrityError, StoredEvent
@@ -141,9 +142,10 @@ class PostgresEventLog:
             for append in appends
             for offset, event in enumerate(append.events, start=1)
         ]
+        as_read = [to_recorded(event) for event in stored]  # before the table is locked
         with _stale_version(appends):
             positions, aside = self._recorder.insert_within(connection, stored)
-        recorded = [to_recorded(event, position) for event, position in zip(stored, positions, strict=True)]
+        recorded = [replace(event, position=at) for event, at in zip(as_read, positions, strict=True)]
         projector.fold(connection, recorded, aside)
         self._queue_jobs(connection, recorded)
         self._keep_snapshots(connection, appends)

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from psycopg import Connection
+from psycopg import Connection, Cursor
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
@@ -65,11 +65,20 @@ class NewVersion:
 
 def lock_clock(connection: Connection[DictRow], bank_id: str) -> int:
     """The bank's position; until the transaction ends no other one can change the memory of the bank."""
-    row = connection.execute(
+    return position_of(locking_clock(connection, bank_id))
+
+
+def locking_clock(connection: Connection[DictRow], bank_id: str) -> Cursor[DictRow]:
+    """The same in a pipeline, for `position_of` at its end: statements after it already see what it waited for."""
+    return connection.execute(
         "INSERT INTO memory_clock AS c (bank_id) VALUES (%s)"
         " ON CONFLICT (bank_id) DO UPDATE SET position = c.position RETURNING position",
         (bank_id,),
-    ).fetchone()
+    )
+
+
+def position_of(locked: Cursor[DictRow]) -> int:
+    row = locked.fetchone()
     assert row is not None  # an upsert always returns its row
     return int(row["position"])
 

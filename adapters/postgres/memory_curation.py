@@ -135,9 +135,10 @@ class PostgresFactCuration:
             },
         )
         connection.execute(
-            "UPDATE memory_chunks c SET read_with = now.digest"
+            "UPDATE memory_chunks c SET read_with = now.digest || substr(c.read_with, length(now.old) + 1)"
             " FROM unnest(%(before)s::text[], %(after)s::text[]) AS now(old, digest)"
-            " WHERE c.bank_id = %(bank_id)s AND c.document_id = %(document_id)s AND c.read_with = now.old",
+            " WHERE c.bank_id = %(bank_id)s AND c.document_id = %(document_id)s"
+            " AND split_part(c.read_with, ' ', 1) = now.old",
             {**key, "before": list(settings.read_with), "after": list(settings.read_with.values())},
         )
 

@@ -38,7 +38,9 @@ def near(connection: Connection[DictRow], bank_id: str, names: Sequence[str]) ->
     """Names spelled nearly so; labels are compared with nothing. The connection is in a transaction."""
     found: dict[str, list[Spelling]] = defaultdict(list)
     asked = list(dict.fromkeys(name for name in names if ":" not in name))[:COMPARED_AT_MOST]
-    connection.execute(f"SET LOCAL pg_trgm.similarity_threshold = {LEAST_NEARNESS}")
-    for row in connection.execute(_NEAR, {"bank_id": bank_id, "names": asked, "candidates": CANDIDATES}):
+    with connection.pipeline():
+        connection.execute(f"SET LOCAL pg_trgm.similarity_threshold = {LEAST_NEARNESS}")
+        rows = connection.execute(_NEAR, {"bank_id": bank_id, "names": asked, "candidates": CANDIDATES})
+    for row in rows:
         found[row["asked"]].append(Spelling(row["name"], row["nearness"]))
     return dict(found)

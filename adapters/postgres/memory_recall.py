@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from psycopg import Connection, sql
-from psycopg.rows import DictRow
+from psycopg.rows import DictRow, tuple_row
 from pydantic import TypeAdapter
 
-from adapters.postgres.memory_rows import FACT_COLUMNS, fact_fields
+from adapters.postgres.memory_rows import FACT_COLUMNS, bigints, fact_fields
 from adapters.postgres.recall_arms import SearchVector, find
 from adapters.postgres.recall_conditions import Readable, newest_rows, window_of
 from adapters.postgres.recall_links import links_of
@@ -56,7 +57,7 @@ def recall(connection: Connection[DictRow], query: RecallQuery, vector: SearchVe
         links = links_of(connection, pool, readable) if query.by_links else []
         candidates = candidates_of(pool, links, query.limit)
         rows = _rows(connection, query.bank_id, candidates)
-    return _within(query.max_tokens, _ordered(candidates, rows, found, plan.named))
+    return _within(query.max_tokens, _ordered(candidates, rows, found, plan.named), rows.columns)
 
 
 @contextmanager
@@ -69,43 +70,59 @@ def _snapshot(connection: Connection[DictRow]) -> Iterator[None]:
         connection.execute("ROLLBACK")
 
 
-def _rows(connection: Connection[DictRow], bank_id: str, candidates: Sequence[Candidate]) -> dict[int, DictRow]:
+class _Rows(NamedTuple):
+    """Rows of facts by position, as they come: most are ordered and counted, fewer are told."""
+
+    columns: Sequence[str]
+    at: Mapping[int, tuple[Any, ...]]
+
+
+def _rows(connection: Connection[DictRow], bank_id: str, candidates: Sequence[Candidate]) -> _Rows:
     if not candidates:
-        return {}
-    parameters = {"bank_id": bank_id, "positions": [each.position for each in candidates]}
-    rows = connection.execute(sql.SQL(_FACTS).format(columns=FACT_COLUMNS), parameters).fetchall()
-    return {row["position"]: row for row in rows}
+        return _Rows((), {})
+    parameters = {"bank_id": bank_id, "positions": bigints(each.position for each in candidates)}
+    cursor = connection.cursor(row_factory=tuple_row).execute(sql.SQL(_FACTS).format(columns=FACT_COLUMNS), parameters)
+    columns = [column.name for column in cursor.description or ()]
+    position = columns.index("position")
+    return _Rows(columns, {row[position]: row for row in cursor.fetchall()})
 
 
 def _ordered(
-    candidates: Sequence[Candidate], rows: Mapping[int, DictRow], found: Found, named: Collection[str]
-) -> list[dict[str, Any]]:
+    candidates: Sequence[Candidate], rows: _Rows, found: Found, named: Collection[str]
+) -> Iterator[dict[str, Any]]:
     """The fields of what is recalled, with what the names in the question add; of equal facts the newest first."""
-    in_period, recalled = set(found.in_period), []
+    in_period, ordered = set(found.in_period), []
     for position, score, lent in candidates:
-        row = rows[position]
-        worth = worth_of_names(row["text"], row["entities"], named) if named else 0.0
+        worth = _worth(rows, position, named) if named else 0.0
+        ordered.append((-score - worth, -position, lent, worth))
+    for final, before, lent, worth in sorted(ordered, key=itemgetter(0, 1)):
+        position = -before
         scores = {
             "semantic": found.semantic.get(position),
             "keyword": found.keyword.get(position),
             "graph": (lent or 0.0) + worth if worth else lent,
             "temporal": TEMPORAL if position in in_period else None,
-            "final": score + worth,
+            "final": -final,
         }
-        recalled.append({"fact": row, "scores": scores})
-    return sorted(recalled, key=lambda each: (-each["scores"]["final"], -each["fact"]["position"]))
+        yield {"fact": rows.at[position], "scores": scores}
 
 
-def _within(max_tokens: int | None, recalled: Sequence[dict[str, Any]]) -> list[RecalledFact]:
+def _worth(rows: _Rows, position: int, named: Collection[str]) -> float:
+    row = rows.at[position]
+    return worth_of_names(row[rows.columns.index("text")], row[rows.columns.index("entities")], named)
+
+
+def _within(max_tokens: int | None, recalled: Iterable[dict[str, Any]], columns: Sequence[str]) -> list[RecalledFact]:
     """The facts in order until their text would be more than `max_tokens`. Made all at once: that takes half as long as
     one after another."""
     tokens, fitting = 0, []
     for each in recalled:
+        fact = dict(zip(columns, each["fact"], strict=True))
         if max_tokens is not None:
-            tokens += estimated_tokens(each["fact"]["text"])
+            tokens += estimated_tokens(fact["text"])
             if tokens > max_tokens:
                 break
-        fitting.append({**each, "fact": fact_fields(each["fact"])})
+        fitting.append({"fact": fact_fields(fact), "scores": each["scores"]})
     return _RECALLED.validate_python(fitting)
 
 

@@ -54,6 +54,11 @@ def _pairs(metadata: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     )
 
 
+def bigints(numbers: Iterable[int]) -> str:
+    """Numbers as a parameter for `::bigint[]`: as a list, each would be looked at by the driver."""
+    return "{" + ",".join(map(str, numbers)) + "}"
+
+
 def tag_set(sorted_tags: Iterable[str]) -> UUID:
     """The key of a set of tags."""
     return UUID(bytes=hashlib.blake2b(json.dumps(list(sorted_tags)).encode(), digest_size=16).digest())

@@ -16,7 +16,6 @@ from adapters.postgres import (
     memory_unread,
 )
 from adapters.postgres.database import Database, connection_of
-from adapters.postgres.fact_versions import lock_clock
 from adapters.postgres.memory_write import MemoryWriter
 from adapters.postgres.recall_arms import SearchVector
 from application.ports import (
@@ -100,9 +99,7 @@ class PostgresMemoryStore:
             return memory_chunks.stored_documents(connection, bank_id, document_ids)
 
     def revisions(self, bank_id: str, document_ids: Sequence[str], tx: Transaction) -> Mapping[str, int]:
-        """The whole memory of the bank is locked: a document that does not exist yet has no row."""
-        lock_clock(connection_of(tx), bank_id)
-        return memory_chunks.revisions(connection_of(tx), bank_id, document_ids)
+        return memory_chunks.locked_revisions(connection_of(tx), bank_id, document_ids)
 
     def chunks(self, bank_id: str, chunk_ids: Sequence[str]) -> Mapping[str, StoredChunk]:
         with self._database.connection() as connection:

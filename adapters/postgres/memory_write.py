@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from psycopg import Connection
+from psycopg import Connection, Cursor
 from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
 from adapters.postgres.document_upsert import Addition, Changes, CurrentFact, Statement, changes_of
 from adapters.postgres.document_upsert import metadata_of as metadata_of_document
 from adapters.postgres.document_upsert import tags_of as tags_of_document
-from adapters.postgres.fact_versions import Closing, NewVersion, VersionWriter, lock_clock
-from adapters.postgres.memory_chunks import keep_chunks, known_chunks
+from adapters.postgres.fact_versions import Closing, NewVersion, VersionWriter, locking_clock, position_of
+from adapters.postgres.memory_chunks import chunks_of, keep_chunks, known_chunks
 from application.ports import Identities, MemoryWrite, RetainedDocument
 
 
@@ -32,41 +32,32 @@ class MemoryWriter:
 
     def write(self, documents: Sequence[RetainedDocument]) -> MemoryWrite:
         """Upserts the documents. Closings get the first positions, additions the next, in their order."""
-        before = lock_clock(self._connection, self._bank_id)
+        with self._connection.pipeline():
+            locked = locking_clock(self._connection, self._bank_id)
+            facts = self._facts_of(documents)
+            chunks = chunks_of(self._connection, self._bank_id, documents)
+        before = position_of(locked)
         if not documents:
             return MemoryWrite(position=before, written=0, closed=0)
-        changes = changes_of(documents, self._current(documents), iter(self._identities.new, None))
+        known = known_chunks(chunks)
+        changes = changes_of(documents, _current(facts), iter(self._identities.new, None))
         closings = [_closing(current) for current in changes.closed]
         additions = [_new_version(addition) for addition in changes.added]
-        known = known_chunks(self._connection, self._bank_id, documents)
         with self._connection.pipeline():
             self._keep_documents(documents)
-            keep_chunks(self._connection, self._bank_id, documents, known, self._at)
+            keep_chunks(self._connection, self._bank_id, documents, known, changes.leaning, self._at)
             self._move(changes)
             written = self._versions.apply(before, closings, additions)
             self._keep_causes(changes)
         return written
 
-    def _current(self, documents: Sequence[RetainedDocument]) -> Mapping[str, list[CurrentFact]]:
-        rows = self._connection.execute(
+    def _facts_of(self, documents: Sequence[RetainedDocument]) -> Cursor[DictRow]:
+        return self._connection.execute(
             "SELECT document_id, fact_id, from_position, chunk_id, text, fact_type, tags, context, occurred_start,"
             " occurred_end FROM fact_versions WHERE bank_id = %s AND document_id = ANY(%s) AND to_position IS NULL"
             " ORDER BY from_position",
             (self._bank_id, [document.document_id for document in documents]),
-        ).fetchall()
-        found: dict[str, list[CurrentFact]] = {}
-        for row in rows:
-            statement = Statement(
-                row["text"],
-                row["fact_type"],
-                tuple(row["tags"]),
-                row["context"],
-                row["occurred_start"],
-                row["occurred_end"],
-            )
-            current = CurrentFact(row["from_position"], row["fact_id"], statement, row["chunk_id"])
-            found.setdefault(row["document_id"], []).append(current)
-        return found
+        )
 
     def _keep_documents(self, documents: Sequence[RetainedDocument]) -> None:
         self._connection.cursor().executemany(
@@ -114,6 +105,22 @@ class MemoryWriter:
                 "INSERT INTO fact_causes (bank_id, fact_id, cause_id) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING",
                 [(self._bank_id, fact_id, cause_id) for fact_id, cause_id in changes.causes],
             )
+
+
+def _current(facts: Cursor[DictRow]) -> Mapping[str, list[CurrentFact]]:
+    found: dict[str, list[CurrentFact]] = {}
+    for row in facts.fetchall():
+        statement = Statement(
+            row["text"],
+            row["fact_type"],
+            tuple(row["tags"]),
+            row["context"],
+            row["occurred_start"],
+            row["occurred_end"],
+        )
+        current = CurrentFact(row["from_position"], row["fact_id"], statement, row["chunk_id"])
+        found.setdefault(row["document_id"], []).append(current)
+    return found
 
 
 def _new_version(addition: Addition) -> NewVersion:

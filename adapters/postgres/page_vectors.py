@@ -6,22 +6,25 @@ Pages of a bank are few (thousands at most), so that all of them are compared wi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from adapters.postgres.database import Database
 from adapters.postgres.reader import Reader
 from adapters.postgres.vectors import Vector
-from application.ports.pages import PageMatch, PageText
+from application.ports.pages import PageMatch, PageOrigin, PageText
 from domain.reflection import PageFound
+from domain.scope import Scope
 from projections import search, staleness
 
 _MATCHES = """
 WITH asked AS MATERIALIZED (SELECT term, quote_literal(term)::tsquery AS query FROM unnest(%(terms)s::text[]) AS term)
-SELECT s.mental_model_id, d.tags, s.plain_text = '' AS empty,
+SELECT s.mental_model_id, d.tags, t.made_in, s.plain_text = '' AS empty,
     ARRAY(SELECT asked.term FROM asked WHERE s.terms @@ asked.query) AS terms,
     {semantic} AS semantic
 FROM document_search s
 JOIN documents d USING (bank_id, mental_model_id)
+JOIN staleness t USING (bank_id, mental_model_id)
 LEFT JOIN page_vectors v ON v.bank_id = s.bank_id AND v.mental_model_id = s.mental_model_id AND v.space = %(space)s
 WHERE s.bank_id = %(bank_id)s"""
 _SEMANTIC = "1 - (v.embedding <=> %(vector)b::vector::halfvec)"
@@ -59,12 +62,14 @@ class PostgresPageIndex:
                 semantic=row["semantic"],
                 terms=frozenset(row["terms"]),
                 is_empty=row["empty"],
+                made_in=_scopes(row["made_in"]),
             )
             for row in rows
         ]
 
-    def tags(self, bank_id: str) -> Mapping[str, tuple[str, ...]]:
-        return self._reader.ask(search.by_tags(bank_id))
+    def origins(self, bank_id: str) -> Mapping[str, PageOrigin]:
+        rows = self._reader.ask(search.origins(bank_id))
+        return {row["mental_model_id"]: PageOrigin(tuple(row["tags"]), _scopes(row["made_in"])) for row in rows}
 
     def read(self, bank_id: str, mental_model_ids: Sequence[str]) -> Mapping[str, PageFound]:
         if not mental_model_ids:
@@ -80,6 +85,7 @@ class PostgresPageIndex:
                 version=row["version"],
                 tags=tuple(row["tags"]),
                 updated_at=row["last_refreshed_at"],
+                made_in=_scopes(row["made_in"]),
                 stale_because=stale[row["mental_model_id"]].reasons if row["mental_model_id"] in stale else (),
             )
             for row in rows
@@ -125,3 +131,12 @@ class PostgresPageIndex:
                 "DELETE FROM page_vectors v WHERE NOT EXISTS (SELECT FROM document_search s"
                 " WHERE s.bank_id = v.bank_id AND s.mental_model_id = v.mental_model_id)"
             )
+
+
+def _scopes(stored: Sequence[str]) -> tuple[Scope, ...]:
+    return tuple(map(_scope, stored))
+
+
+@lru_cache(maxsize=4096)
+def _scope(stored: str) -> Scope:
+    return Scope.model_validate_json(stored)

@@ -51,6 +51,12 @@ FROM (SELECT from_position, 1.9 * sum(weight) / (1.45 + 0.0225 * max(length)::fl
   FROM ({found}) matches GROUP BY from_position) scored
 WHERE score >= %(least_keyword)s ORDER BY score DESC, from_position DESC LIMIT %(limit)s"""
 
+# Of one word alone each fact is found once, and needs no adding up.
+_KEYWORD_ALONE = """
+SELECT 2 AS arm, from_position, score
+FROM (SELECT from_position, 1.9 * weight / (1.45 + 0.0225 * length::float8) AS score FROM ({found}) matches) scored
+WHERE score >= %(least_keyword)s ORDER BY score DESC, from_position DESC LIMIT %(limit)s"""
+
 _SAID = """(SELECT f.from_position FROM fact_versions f WHERE {rows} AND f.mentioned_at BETWEEN %(start)s AND %(stop)s
 ORDER BY f.mentioned_at DESC LIMIT %(most_read)s)"""
 _OCCURRED = """(SELECT f.from_position FROM fact_versions f WHERE {rows} AND f.occurred_start <= %(stop)s
@@ -118,7 +124,8 @@ def _keyword_arm(readable: Readable, plan: RecallPlan) -> Iterable[sql.Composed]
         found = [sql.SQL(_MATCHES).format(rows=readable.current)]
         if readable.past:
             found.append(sql.SQL(_PAST_MATCHES).format(rows=readable.closed))
-        yield sql.SQL(_KEYWORD).format(found=_UNION_ALL.join(found))
+        arm = _KEYWORD if len(plan.lexemes) > 1 else _KEYWORD_ALONE
+        yield sql.SQL(arm).format(found=_UNION_ALL.join(found))
 
 
 def _temporal_arm(query: RecallQuery, readable: Readable, *, comparing: bool) -> Iterable[sql.Composed]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from psycopg import Connection, sql
 from psycopg.rows import DictRow, tuple_row
 
-from adapters.postgres.memory_rows import LEXEME_MARK_LENGTH, lexeme_mark
+from adapters.postgres.memory_rows import LEXEME_MARK_LENGTH, bigints, lexeme_mark
 from adapters.postgres.recall_conditions import Readable
 from domain.recall.fusion import CONTEXT, Link, Pool
 from domain.terms import NAME_MARK
@@ -80,13 +80,15 @@ def links_of(connection: Connection[DictRow], pool: Pool, readable: Readable) ->
     mark = lexeme_mark(readable.parameters["bank_id"])
     parameters = {
         **readable.parameters,
-        "lenders": list(pool.lenders),
-        "by_name": list(pool.lenders_by_name),
+        "lenders": bigints(pool.lenders),
+        "by_name": bigints(pool.lenders_by_name),
         "mark_length": LEXEME_MARK_LENGTH,
         "name_mark": mark + NAME_MARK,
         "most_of_a_name": MOST_OF_A_NAME,
     }
-    rows = connection.cursor(row_factory=tuple_row).execute(statement, parameters, prepare=False).fetchall()
+    # Prepared when it repeats, unlike the arms: it looks up by keys alone, so one plan is good for all banks, and
+    # making it costs as much as carrying it out.
+    rows = connection.cursor(row_factory=tuple_row).execute(statement, parameters).fetchall()
     return [Link(*row) for row in rows]
 
 

@@ -1,6 +1,6 @@
 """How a recall is carried out, decided from a few counts before it searches.
 
-Measured: a fact costs 0.45 us in an exact scan and 15 us in the vector graph (256 dimensions); a word costs 1.5 us for
+Measured: a fact costs 0.45 us in an exact scan and 12 us in the vector graph (256 dimensions); a word costs 1.5 us for
 each fact it is in. So small banks, narrow scopes and narrow windows are scanned, which finds every near fact; words in
 too many facts to tell them apart are left out when rarer ones are asked for.
 """
@@ -31,6 +31,8 @@ MOST_MATCHES = 2_000
 """Facts read for the terms of a query in all, unless its rarest term alone is in more."""
 MOST_GRAPH_SEARCH = 1_000
 """The largest `hnsw.ef_search`."""
+GRAPH_REACH = 1.5
+"""Vectors visited in the graph for each that is wanted: 0.99 of the nearest are found (docs/recall.md)."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def _reach(query: RecallQuery, row: DictRow, scope_facts: int, dimensions: int, 
     if not row["indexed"] or candidates * dimensions <= EXACT_NUMBERS:
         return 0
     share = candidates / max(row["rows"], row["facts"], candidates)
-    reach = math.ceil(2 * query.limit / share)
+    reach = math.ceil(GRAPH_REACH * query.limit / share)
     # Without iterative scans the graph gives no more than its first finds, before any is filtered out.
     if reach * GRAPH_COST > candidates or not (iterative or reach <= MOST_GRAPH_SEARCH):
         return 0

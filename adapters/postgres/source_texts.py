@@ -1,4 +1,4 @@
-"""The texts that facts were read from, as far as a scope admits all that was read from them."""
+"""The texts that facts were read from, as far as a scope and a position admit all that was read from them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from adapters.postgres.database import Database
 from domain.memory import Fact
 from domain.scope import Scope, admits
 
-_TAGS_OF_FACTS = (
-    "(SELECT coalesce(json_agg(DISTINCT f.tags), '[]') FROM fact_versions f WHERE f.bank_id = d.bank_id"
-    " AND f.document_id = d.document_id AND f.to_position IS NULL AND f.fact_type <> 'observation'{part}) AS tags"
+_FACTS = (
+    " JOIN LATERAL (SELECT coalesce(json_agg(DISTINCT f.tags), '[]') AS tags, coalesce(max(f.from_position), 0) AS newest"
+    " FROM fact_versions f WHERE f.bank_id = d.bank_id AND f.document_id = d.document_id AND f.to_position IS NULL"
+    " AND f.fact_type <> 'observation'{part}) AS facts ON true"
 )
 _CHUNKS = (
-    "SELECT c.chunk_id::text AS key, c.text, d.tags AS own, "
-    + _TAGS_OF_FACTS.format(part=" AND f.chunk_id = c.chunk_id::text")
-    + " FROM memory_chunks c JOIN memory_documents d USING (bank_id, document_id)"
-    " WHERE bank_id = %(bank_id)s AND c.chunk_id = ANY(%(keys)s::uuid[]) AND d.text_stored"
+    "SELECT c.chunk_id::text AS key, c.text, d.tags AS own, facts.tags, facts.newest"
+    " FROM memory_chunks c JOIN memory_documents d USING (bank_id, document_id)"
+    + _FACTS.format(part=" AND f.chunk_id = c.chunk_id::text")
+    + " WHERE bank_id = %(bank_id)s AND c.chunk_id = ANY(%(keys)s::uuid[]) AND d.text_stored"
 )
 _DOCUMENTS = (
-    "SELECT d.document_id AS key, d.text, d.tags AS own, "
-    + _TAGS_OF_FACTS.format(part="")
-    + " FROM memory_documents d WHERE d.bank_id = %(bank_id)s AND d.document_id = ANY(%(keys)s) AND d.text_stored"
+    "SELECT d.document_id AS key, d.text, d.tags AS own, facts.tags, facts.newest FROM memory_documents d"
+    + _FACTS.format(part="")
+    + " WHERE d.bank_id = %(bank_id)s AND d.document_id = ANY(%(keys)s) AND d.text_stored"
 )
 
 
@@ -32,15 +33,19 @@ class PostgresSourceTexts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def chunks(self, bank_id: str, facts: Sequence[Fact], scope: Scope) -> Mapping[UUID, str]:
+    def chunks(self, bank_id: str, facts: Sequence[Fact], scope: Scope, upto: int | None = None) -> Mapping[UUID, str]:
         keys = {fact.id: fact.chunk_id for fact in facts if fact.chunk_id and _is_uuid(fact.chunk_id)}
-        return self._texts(_CHUNKS, bank_id, keys, scope)
+        return self._texts(_CHUNKS, bank_id, keys, scope, upto)
 
-    def documents(self, bank_id: str, facts: Sequence[Fact], scope: Scope) -> Mapping[UUID, str]:
+    def documents(
+        self, bank_id: str, facts: Sequence[Fact], scope: Scope, upto: int | None = None
+    ) -> Mapping[UUID, str]:
         keys = {fact.id: fact.document_id for fact in facts if fact.document_id}
-        return self._texts(_DOCUMENTS, bank_id, keys, scope)
+        return self._texts(_DOCUMENTS, bank_id, keys, scope, upto)
 
-    def _texts(self, query: str, bank_id: str, keys: Mapping[UUID, str], scope: Scope) -> Mapping[UUID, str]:
+    def _texts(
+        self, query: str, bank_id: str, keys: Mapping[UUID, str], scope: Scope, upto: int | None
+    ) -> Mapping[UUID, str]:
         if not keys:
             return {}
         with self._database.connection() as connection:
@@ -49,7 +54,8 @@ class PostgresSourceTexts:
         texts = {
             row["key"]: row["text"]
             for row in rows
-            if all(admits(visible, tags, "world") for tags in (row["own"], *row["tags"]))
+            if (upto is None or row["newest"] <= upto)
+            and all(admits(visible, tags, "world") for tags in (row["own"], *row["tags"]))
         }
         return {fact_id: texts[key] for fact_id, key in keys.items() if key in texts}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from domain.memory import Fact
@@ -15,13 +15,14 @@ from domain.scope import Scope
 @dataclass(frozen=True)
 class PageMatch:
     """A page and how it meets a query: cosine similarity to its vector (None: it has none that can be compared), and
-    the search terms of the query that are in it."""
+    the search terms of the query that are in it; `made_in` are the scopes its text was made from."""
 
     mental_model_id: str
     tags: tuple[str, ...]
     semantic: float | None
     terms: frozenset[str]
     is_empty: bool = False
+    made_in: tuple[Scope, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,13 @@ class PageText:
     text: str
 
 
+class PageOrigin(NamedTuple):
+    """The tags of a page, and the scopes its text was made from."""
+
+    tags: tuple[str, ...]
+    made_in: tuple[Scope, ...] = ()
+
+
 class PageIndex(Protocol):
     """Where pages are looked up; vectors of one embedding model are comparable, others are as if they were missing."""
 
@@ -42,8 +50,8 @@ class PageIndex(Protocol):
         """Every page of a bank, by id."""
         ...
 
-    def tags(self, bank_id: str) -> Mapping[str, tuple[str, ...]]:
-        """The tags of every page of a bank that says something."""
+    def origins(self, bank_id: str) -> Mapping[str, PageOrigin]:
+        """Of every page of a bank that says something."""
         ...
 
     def read(self, bank_id: str, mental_model_ids: Sequence[str]) -> Mapping[str, PageFound]:
@@ -84,11 +92,13 @@ class Pages(Protocol):
 class SourceTexts(Protocol):
     """The texts that facts were read from."""
 
-    def chunks(self, bank_id: str, facts: Sequence[Fact], scope: Scope) -> Mapping[UUID, str]:
+    def chunks(self, bank_id: str, facts: Sequence[Fact], scope: Scope, upto: int | None = None) -> Mapping[UUID, str]:
         """By id of a fact. Left out: facts whose document keeps no text, and parts that hold what the scope does not
-        admit."""
+        admit or what was read after a position."""
         ...
 
-    def documents(self, bank_id: str, facts: Sequence[Fact], scope: Scope) -> Mapping[UUID, str]:
+    def documents(
+        self, bank_id: str, facts: Sequence[Fact], scope: Scope, upto: int | None = None
+    ) -> Mapping[UUID, str]:
         """The same for whole documents."""
         ...

@@ -1,7 +1,7 @@
 """The tool `expand`: the text around facts that were shown, from the part of a document they were read in or all of it.
 
-Only facts of this reflection can be expanded, and only into text of which the scope admits every fact: what is hidden
-from the question stays hidden.
+Only facts of this reflection can be expanded, and only into text of which scope and window admit every fact: what is
+hidden from the question stays hidden, and what came after its snapshot is for the next one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def expand(call: ToolCall, desk: Desk) -> ToolResult:
     shown = desk.shown_facts
     facts = [shown[each] for each in call.ids if each in shown]
     of = desk.texts.chunks if call.depth == "chunk" else desk.texts.documents
-    texts = of(desk.readable.bank_id, facts, desk.readable.scope) if facts else {}
+    readable = desk.readable
+    texts = of(readable.bank_id, facts, readable.scope, readable.window.upto) if facts else {}
     passages: list[Passage] = []
     left = call.max_tokens
     for fact_id in dict.fromkeys(call.ids):

@@ -11,10 +11,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from application.current_operation import check_deadline, report
 from application.ports import Embedder, MemoryStore, MindFailed, ReflectPolicy
+from application.reflection.amounts import Amounts
 from application.reflection.conclusion import Reflection, conclude
 from application.reflection.readable import Readable
 from application.reflection.toolbox import Toolbox, ToolFailed
@@ -32,6 +32,7 @@ from domain.reflection import (
     ToolName,
     ToolResult,
     answered_by_pages,
+    tokens_told,
 )
 from domain.refresh.run import RunFailed
 from domain.storable import storable
@@ -49,20 +50,6 @@ LONGEST_ANSWER = 32_000
 FIRST_REASON = "the question as it was asked"
 MORE_REASON = "the layers that were not searched yet"
 LAYER_REASON = "the same question to another layer"
-
-
-@dataclass(frozen=True)
-class Amounts:
-    """Text that a call gives of facts and of observations, as a bank says; None: it does not."""
-
-    recall: int | None = None
-    observations: int | None = None
-
-    def in_place_of_none(self, question: ReflectQuestion) -> ReflectQuestion:
-        """The question, with these where it names no amounts itself."""
-        told = {"recall_tokens": self.recall, "observation_tokens": self.observations}
-        missing = {name: amount for name, amount in told.items() if getattr(question, name) is None}
-        return question.model_copy(update=missing)
 
 
 class Reflector:
@@ -227,7 +214,7 @@ class _Run:
         """Tokens that the mind can still be told."""
         question = self._question
         asked = estimated_tokens(question.source_query) + estimated_tokens(question.current_content)
-        told = sum(result.tokens for result in self._reflection.tool_results)
+        told = tokens_told(self._reflection.tool_results)
         return CONTEXT_TOKENS - RULES_TOKENS - min(question.max_tokens, LONGEST_ANSWER) - asked - told
 
 

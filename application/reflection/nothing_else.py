@@ -30,8 +30,8 @@ class _NoPages:
 
 
 class _NoTexts:
-    def chunks(self, bank_id: str, facts: Sequence[Fact], scope: Scope) -> Mapping[UUID, str]:
-        del bank_id, facts, scope
+    def chunks(self, bank_id: str, facts: Sequence[Fact], scope: Scope, upto: int | None = None) -> Mapping[UUID, str]:
+        del bank_id, facts, scope, upto
         return {}
 
     documents = chunks

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from application.recall import Recalled, RecallRequest
 from application.reflection.readable import Desk
-from domain.memory import LEAST_SEMANTIC, RecallQuery
-from domain.reflection import Passage, ToolCall, ToolResult
-from domain.scope import FactType
+from domain.memory import LEAST_SEMANTIC, RecalledFact, RecallQuery, RecallScores
+from domain.recall.selection import NO_LIMIT, SourceFactsLimit
+from domain.reflection import Passage, ReflectQuestion, ToolCall, ToolResult
+from domain.scope import FactType, admits
 
 RAW_TYPES: tuple[FactType, ...] = ("world", "experience")
 
@@ -46,9 +49,23 @@ def found_facts(call: ToolCall, desk: Desk, types: tuple[FactType, ...] | None) 
         prefer_observations=False,  # they have a search of their own
         min_semantic=least,
         chunk_tokens=desk.question.chunk_tokens or None if call.tool == "recall" else None,
+        source_facts=_under(desk.question) if call.tool == "search_observations" else None,
     )
     recalled = desk.recalls.found(request, vector)
-    return ToolResult(call=call, facts=tuple(recalled.facts), passages=_around(recalled), calls=recalled.calls)
+    facts = (*recalled.facts, *_sources(recalled, desk))
+    return ToolResult(call=call, facts=facts, passages=_around(recalled), calls=recalled.calls)
+
+
+def _under(question: ReflectQuestion) -> SourceFactsLimit | None:
+    tokens = question.source_tokens
+    return None if tokens is None else SourceFactsLimit(max_tokens=tokens or NO_LIMIT)
+
+
+def _sources(recalled: Recalled, desk: Desk) -> Iterator[RecalledFact]:
+    """The facts under the observations, as far as they may be read here."""
+    for fact in recalled.sources:
+        if admits(desk.readable.scope, fact.tags, fact.fact_type):
+            yield RecalledFact(fact=fact, scores=RecallScores(final=0.0))
 
 
 def _around(recalled: Recalled) -> tuple[Passage, ...]:

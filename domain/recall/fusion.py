@@ -105,7 +105,8 @@ def candidates_of(pool: Pool, links: Iterable[Link], most: int) -> list[Candidat
 
 
 def _best(scores: Mapping[int, float], most: int) -> list[int]:
-    return sorted(scores, key=lambda position: (-scores[position], -position))[:most]
+    ordered = sorted([(-score, -position) for position, score in scores.items()])
+    return [-position for _, position in ordered[:most]]
 
 
 def worth_of_names(text: str, entities: Iterable[str], named: Collection[str]) -> float:

@@ -13,6 +13,7 @@ import httpx
 import pytest
 
 from adapters.service import Service
+from tests.support.eventually import eventually
 from tests.support.rest import RestBank, assert_refused
 
 NUL, LONE = "\x00", "\ud83d"
@@ -441,7 +442,7 @@ def test_no_more_than_the_limit_is_read_of_an_endless_body(bank: RestBank) -> No
 
 def test_a_path_or_method_that_is_not_there_says_what_to_do(bank: RestBank) -> None:
     assert_refused(bank.client.get("/v2/nothing"), 404, "/docs")
-    assert_refused(bank.ask("DELETE", "/memories/recall"), 405, "DELETE", "POST")
+    assert_refused(bank.ask("PUT", "/memories/recall"), 405, "PUT", "POST")
     assert bank.ask("POST", "/mental-models/ada/dry-run-refresh").status_code == 404
 
 
@@ -455,6 +456,7 @@ def test_an_operation_id_that_is_taken_by_other_work_is_a_conflict(bank: RestBan
     bank.retain("Ada Lovelace works at Acme.")
     operation_id = bank.post("/mental-models", MODEL)["operation_id"]
     bank.finished(operation_id)
+    eventually(lambda: _written(live_service).jobs == 0, timeout=20)
     before = _written(live_service)
     body = {"items": [{"content": "Ada."}], "async": True, "operation_id": operation_id}
     assert_refused(bank.ask("POST", "/memories", json=body), 409, "already used")
@@ -464,6 +466,7 @@ def test_an_operation_id_that_is_taken_by_other_work_is_a_conflict(bank: RestBan
 def test_an_operation_id_that_is_taken_by_other_items_is_a_conflict(bank: RestBank, live_service: Service) -> None:
     body = {"items": [{"content": "Ada likes tea."}], "async": True, "operation_id": str(uuid4())}
     bank.finished(bank.post("/memories", body)["operation_id"])
+    eventually(lambda: _written(live_service).jobs == 0, timeout=20)  # the queue forgets a job after it has ended
     before = _written(live_service)
     other = bank.ask("POST", "/memories", json=body | {"items": [{"content": "Ada likes coffee."}]})
     assert_refused(other, 409, "already used", "choose a new one")

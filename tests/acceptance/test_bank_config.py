@@ -88,13 +88,15 @@ def test_missions_and_traits_are_one_with_those_of_the_bank(bank: RestBank) -> N
     assert (item["mission"], item["disposition"]) == (profile["mission"], profile["disposition"])
 
 
-def test_a_patch_creates_the_bank(bank: RestBank) -> None:
+def test_a_patch_of_the_config_creates_the_bank_and_a_patch_of_the_bank_does_not(bank: RestBank) -> None:
+    """AC-03."""
     assert_refused(bank.ask("GET", "/config"), 404, f"Bank '{bank.bank_id}' not found")
     assert_refused(bank.ask("DELETE", "/config"), 404, f"Bank '{bank.bank_id}' not found")
     assert patched(bank)["overrides"] == {}
     assert bank.get("/config")["overrides"] == {}
     other = RestBank(bank.client, f"{bank.bank_id}-2")
-    assert other.patch("", {"name": "Ada"})["name"] == "Ada"
+    assert_refused(other.ask("PATCH", json={"name": "Ada"}), 404, other.bank_id)
+    assert_refused(other.ask("GET", "/config"), 404, other.bank_id)
 
 
 def test_a_put_takes_the_settings_of_the_contract(bank: RestBank) -> None:

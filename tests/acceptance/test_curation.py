@@ -275,6 +275,17 @@ def test_an_edit_that_cannot_be_is_refused_and_changes_nothing(bank: RestBank, b
     assert bank.get(f"/memories/{fact['id']}")["version"] == 1
 
 
+@pytest.mark.parametrize("text", ["x" * 20_000, "\u4e00\u4e8c" * 10_000, "a:" * 10_000, "1." * 10_000])
+def test_a_text_as_long_as_may_be_is_taken_whatever_it_is_made_of(bank: RestBank, text: str) -> None:
+    bank.retain(ADA)
+    path = f"/memories/{the_only(bank, ADA)['id']}"
+
+    assert bank.patch(path, {"text": text, "context": text[:10_000], "entities": [text[:256]]})["text"] == text
+    assert bank.patch(path, {"state": "invalidated", "reason": text[:10_000]})["state"] == "invalidated"
+    assert bank.patch(path, {"state": "valid"})["entities"] == [text[:256]]
+    assert listed(bank, q=text[:1000]) == [text]
+
+
 def test_half_a_character_is_no_text(bank: RestBank) -> None:
     bank.retain(ADA)
     path = f"/memories/{the_only(bank, ADA)['id']}"

@@ -26,32 +26,6 @@ def retained(bank: RestBank, response: httpx.Response) -> None:
         assert bank.finished(operation_id)["status"] == "completed"
 
 
-def test_re_07_a_file_is_stored_like_an_item_with_all_that_it_is_given_with(bank: RestBank) -> None:
-    """RE-07: metadata, tags, document id, context and time of a file count."""
-    given = {
-        "document_id": "guide",
-        "tags": ["stone"],
-        "metadata": {"author": "Ada", "year": 1842},
-        "context": "a guide",
-        "timestamp": "2024-05-01T10:00:00Z",
-    }
-    retained(bank, send(bank, ("guide.txt", b"It has 16 arches.", "text/plain"), metadata=[given]))
-    bank.retain("It has 16 arches.", **{**given, "document_id": "twin"})
-    file, twin = (
-        next(
-            each
-            for each in bank.post("/memories/recall", {"query": "arches"})["results"]
-            if each["document_id"] == name
-        )
-        for name in ("guide", "twin")
-    )
-    told = ("text", "type", "tags", "metadata", "context", "mentioned_at", "entities")
-    assert {name: file[name] for name in told} == {name: twin[name] for name in told}
-    assert (file["tags"], file["metadata"]) == (["stone"], {"author": "Ada", "year": "1842"})
-    document = bank.get("/documents/guide")
-    assert (document["original_text"], document["tags"]) == ("It has 16 arches.", ["stone"])
-
-
 HTML = b"""<!doctype html><html><head><title>The bridge</title><style>p {color: red}</style></head><body>
 <h1>Charles   Bridge</h1><p>It has <b>16</b> arches &amp; 30 statues.</p><script>alert("no")</script>
 <ul><li>Stone</li><li>Old</li></ul><table><tr><th>Built</th><td>1357</td></tr></table></body></html>"""

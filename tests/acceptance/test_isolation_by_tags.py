@@ -23,7 +23,8 @@ from adapters.service import Service, opened
 from adapters.settings import Settings
 from application.ports import Extraction, RetainSteering
 from domain.memory import Chunk, ExtractedFact, RetainItem
-from domain.scope import Scope, TagGroup, admits
+from domain.mental_model.trigger import Trigger
+from domain.scope import Scope, TagGroup, admits, refresh_scope
 from tests.support.live_server import live_server
 from tests.support.rest import RestBank
 from tests.support.services import run_pending
@@ -31,7 +32,7 @@ from tests.support.services import run_pending
 OBSERVED = "Observed: "
 TAGS = ("user:ada", "user:eve", "work", "home")
 MARK = re.compile(r"zq[a-z]{6}qz")
-STRICT = ("any_strict", "all_strict", "exact")
+MODES = ("any", "all", "any_strict", "all_strict", "exact")
 
 
 class Sentences:
@@ -69,18 +70,24 @@ def marked(number: int) -> str:
 
 tag_sets = st.lists(st.sampled_from(TAGS), max_size=3, unique=True)
 some_tags = st.lists(st.sampled_from(TAGS), min_size=1, max_size=2, unique=True)
-leaves = st.builds(lambda tags, match: {"tags": tags, "match": match}, some_tags, st.sampled_from(STRICT[:2]))
-monotone = st.recursive(
+leaves = st.builds(lambda tags, match: {"tags": tags, "match": match}, some_tags, st.sampled_from(MODES))
+nested = st.recursive(
     leaves,
     lambda inner: st.one_of(
         st.lists(inner, min_size=1, max_size=2).map(lambda each: {"and": each}),
         st.lists(inner, min_size=1, max_size=2).map(lambda each: {"or": each}),
+        inner.map(lambda each: {"not": each}),
     ),
     max_leaves=4,
 )
-flat = st.builds(lambda tags, match: {"tags": tags, "tags_match": match}, some_tags, st.sampled_from(STRICT))
-groups = st.lists(st.one_of(monotone, leaves.map(lambda each: {"not": each})), min_size=1, max_size=2)
+flat = st.builds(lambda tags, match: {"tags": tags, "tags_match": match}, some_tags, st.sampled_from(MODES))
+groups = st.lists(nested, min_size=1, max_size=2)
 filters = st.one_of(flat, groups.map(lambda each: {"tag_groups": each}))
+triggers = st.one_of(
+    st.just({}),
+    st.sampled_from(MODES).map(lambda each: {"tags_match": each}),
+    groups.map(lambda each: {"tag_groups": each}),
+)
 _GROUPS = TypeAdapter(tuple[TagGroup, ...])
 
 
@@ -90,22 +97,23 @@ def scope_of(asked: dict[str, Any]) -> Scope:
     return Scope(tags=tuple(asked["tags"]), tags_match=asked["tags_match"])
 
 
-def narrows(asked: dict[str, Any]) -> bool:
-    """Whether what has more tags than something admitted is admitted too: a page may then show all that it rests on."""
-    return "not" not in json.dumps(asked) and asked.get("tags_match") != "exact"
+def read_by(tags: list[str], trigger: dict[str, Any]) -> Scope:
+    """What a page reads."""
+    told = Trigger.model_validate(trigger)
+    return refresh_scope(tuple(tags), told.tags_match, told.tag_groups, None)
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     facts=st.lists(st.tuples(tag_sets, st.booleans()), min_size=2, max_size=7),
-    pages=st.lists(some_tags, max_size=3),
+    pages=st.lists(st.tuples(tag_sets, triggers), max_size=3),
     directives=st.lists(some_tags, max_size=2),
     asked=filters,
 )
 def test_nothing_of_anothers_tags_is_ever_told(
     served: tuple[Service, httpx.Client],
     facts: list[tuple[list[str], bool]],
-    pages: list[list[str]],
+    pages: list[tuple[list[str], dict[str, Any]]],
     directives: list[list[str]],
     asked: dict[str, Any],
 ) -> None:
@@ -118,13 +126,19 @@ def test_nothing_of_anothers_tags_is_ever_told(
         tags_of[mark] = tags
         return f"{opening}The bridge over the river is {mark}."
 
+    names = [marked(len(facts) + number + 1) for number in range(len(pages))]
     for number, (tags, observed) in enumerate(facts):
         bank.retain(text(tags, OBSERVED if observed else ""), tags=tags, document_id=f"doc-{number}")
-    for number, tags in enumerate(pages):
-        name = text(tags, "")
+    for number, (tags, trigger) in enumerate(pages):
         bank.post(
             "/mental-models",
-            {"id": f"page-{number}", "name": name, "source_query": "What is the bridge?", "tags": tags},
+            {
+                "id": f"page-{number}",
+                "name": text(tags, ""),
+                "source_query": "What is the bridge?",
+                "tags": tags,
+                "trigger": trigger,
+            },
         )
     for tags in directives:
         bank.post("/directives", {"name": text(tags, ""), "content": text(tags, ""), "tags": tags})
@@ -133,7 +147,6 @@ def test_nothing_of_anothers_tags_is_ever_told(
 
     scope = scope_of(asked)
     allowed = {mark for mark, tags in tags_of.items() if admits(scope, tags, "world")}
-    kept_out = {} if narrows(asked) else {"exclude_mental_models": True}
     told = {
         "recall": bank.post(
             "/memories/recall", {"query": "the bridge over the river", "include": {"chunks": {}}, **asked}
@@ -145,7 +158,6 @@ def test_nothing_of_anothers_tags_is_ever_told(
                 "budget": "high",
                 "include": {"facts": {}, "tool_calls": {}},
                 **asked,
-                **kept_out,
             },
         ),
     }
@@ -153,14 +165,12 @@ def test_nothing_of_anothers_tags_is_ever_told(
         assert set(MARK.findall(json.dumps(answer))) <= allowed, where
     if any(admits(scope, tags, "world") for tags, _ in facts):
         assert MARK.search(told["reflect"]["text"]), "what may be told is told"
-    for number, tags in enumerate(pages):
-        page = bank.get(f"/mental-models/page-{number}")
-        own = {
-            mark
-            for mark, had in tags_of.items()
-            if admits(Scope(tags=tuple(tags), tags_match="all_strict"), had, "world")
-        }
-        assert set(MARK.findall(json.dumps(page))) <= own
+    for number, (tags, trigger) in enumerate(pages):
+        read = read_by(tags, trigger)
+        own = {mark for mark, had in tags_of.items() if admits(read, had, "world")} | {names[number]}
+        preview = bank.post(f"/mental-models/page-{number}/dry-run-refresh")
+        for page in (bank.get(f"/mental-models/page-{number}"), preview):
+            assert set(MARK.findall(json.dumps(page))) <= own, (tags, trigger)
 
 
 def test_ts_05_nested_groups_hold_in_every_search(served: tuple[Service, httpx.Client]) -> None:

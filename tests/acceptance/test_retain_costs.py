@@ -194,15 +194,6 @@ def names_of(bank: RestBank) -> list[list[str]]:
     return sorted(sorted(each["entities"]) for each in listed)
 
 
-def test_re_06_names_are_written_in_one_way(bank: RestBank, model: Model) -> None:
-    """RE-06: blanks collapsed, blank names dropped, one name for all its cases, within a fact and against the bank."""
-    model.names = ("Acme\nCorp", " \t ", "acme corp")
-    bank.retain("Here is marker-a.", document_id="one")
-    model.names = ("ACME\tCORP", "Kubernetes")
-    bank.retain("Here is marker-b.", document_id="two", entities=[{"text": "acme  corp"}])
-    assert names_of(bank) == [["Acme Corp"], ["Acme Corp", "Kubernetes"]]
-
-
 def test_a_slip_is_written_as_the_known_name_unless_it_is_meant_literally(bank: RestBank, model: Model) -> None:
     model.names = ("Kubernetes",)
     bank.retain("Here is marker-a.", document_id="one")

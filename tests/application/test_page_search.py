@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from application.page_search import AT_ONCE, PageSearch, PageVectors, is_visible, ranking
 from application.ports import Embeddings, MindFailed
-from application.ports.pages import PageMatch, PageText
+from application.ports.pages import PageMatch, PageOrigin, PageText
 from domain.reflection import PageFound
 from domain.scope import Scope, TagLeaf, TagNot
 from domain.usage import ModelCall
@@ -35,17 +36,24 @@ class Index:
         assert terms or vector
         return self.all
 
-    def tags(self, bank_id: str) -> dict[str, tuple[str, ...]]:
+    def origins(self, bank_id: str) -> dict[str, PageOrigin]:
         assert bank_id == BANK
-        return {each.mental_model_id: each.tags for each in self.all if not each.is_empty}
+        return {each.mental_model_id: PageOrigin(each.tags, each.made_in) for each in self.all if not each.is_empty}
 
     def read(self, bank_id: str, mental_model_ids: Sequence[str]) -> dict[str, PageFound]:
         assert bank_id == BANK
-        tags = {each.mental_model_id: each.tags for each in self.all}
         return {
-            each: PageFound(mental_model_id=each, name=each, content="text", version=1, updated_at=NOW, tags=tags[each])
-            for each in mental_model_ids
-            if each in tags
+            each.mental_model_id: PageFound(
+                mental_model_id=each.mental_model_id,
+                name=each.mental_model_id,
+                content="text",
+                version=1,
+                updated_at=NOW,
+                tags=each.tags,
+                made_in=each.made_in,
+            )
+            for each in self.all
+            if each.mental_model_id in mental_model_ids
         }
 
     def without_vector(self, bank_id: str | None, limit: int) -> Sequence[PageText]:
@@ -118,10 +126,25 @@ def test_pages_without_text_are_not_found() -> None:
 
 
 def test_types_of_facts_hide_no_page_and_groups_do() -> None:
-    assert is_visible(Scope(fact_types=("observation",)), ())
+    assert is_visible(Scope(fact_types=("observation",)), PageOrigin((), (Scope(),)))
     archived = Scope(tag_groups=(TagNot(none_of=TagLeaf(tags=("archived",))),))
-    assert is_visible(archived, ("ada",))
-    assert not is_visible(archived, ("ada", "archived"))
+    assert is_visible(archived, PageOrigin(("ada",)))
+    assert not is_visible(archived, PageOrigin(("ada", "archived")))
+
+
+def test_nobody_sees_through_a_page_what_is_hidden_from_him() -> None:
+    adas = Scope(tags=("ada",), tags_match="all_strict")
+    page = match("page", 0.9, "tea", tags=("ada",))
+    narrow, wide = replace(page, made_in=(adas,)), replace(page, made_in=(adas, Scope(tags=("ada",), tags_match="any")))
+    for asked, seen in ((Scope(tags=("ada",), tags_match="any_strict"), True), (adas, True), (Scope(), True)):
+        assert is_visible(asked, narrow) is seen
+    assert not is_visible(Scope(tags=("ada",), tags_match="exact"), narrow)
+    assert not is_visible(adas, wide)
+    assert is_visible(Scope(), wide)
+    for index in (Index(wide), Index(replace(wide, tags=("eve",)))):
+        assert search(index, adas) == []
+        assert not PageSearch(index).any_visible(BANK, adas, ())
+        assert not PageSearch(index).read(BANK, ["page"], adas, ())
 
 
 def text(number: int, bank_id: str = BANK) -> PageText:

@@ -35,12 +35,14 @@ class AllChunks:
     def __init__(self) -> None:
         self.hidden: set[str] = set()
 
-    def chunks(self, bank_id: str, facts: Sequence[Fact], scope: Scope) -> Mapping[UUID, str]:
-        del bank_id, scope
+    def chunks(self, bank_id: str, facts: Sequence[Fact], scope: Scope, upto: int | None = None) -> Mapping[UUID, str]:
+        del bank_id, scope, upto
         return {each.id: "" for each in facts if each.chunk_id and each.chunk_id not in self.hidden}
 
-    def documents(self, bank_id: str, facts: Sequence[Fact], scope: Scope) -> Mapping[UUID, str]:
-        raise AssertionError(f"a recall tells chunks only: {bank_id}, {facts}, {scope}")
+    def documents(
+        self, bank_id: str, facts: Sequence[Fact], scope: Scope, upto: int | None = None
+    ) -> Mapping[UUID, str]:
+        raise AssertionError(f"a recall tells chunks only: {bank_id}, {facts}, {scope}, {upto}")
 
 
 class NumberedChunks(InMemoryMemoryStore):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -141,3 +142,32 @@ def test_a_text_that_is_not_kept_has_no_chunks_and_takes_no_append() -> None:
     with pytest.raises(DocumentTextNotStored, match="'diary' is not stored"):
         now(world, item("More.", append=True))
     assert known(world) == ["Secret."]
+
+
+def test_an_append_that_waited_while_the_bank_ceased_to_keep_texts_takes_nothing_away() -> None:
+    """The text and the facts that it was to be appended to were lost with it."""
+    world = World()
+    now(world, item("First."))
+    later(world, item("Second.", append=True))
+    world.banks.put(world.context, BANK, changes={"store_document_text": False})
+    with pytest.raises(DocumentTextNotStored):
+        world.memories.finish_retain(
+            world.context, BANK, world.inbox.take(OPERATION), never, never, asked_at=world.context.now
+        )
+    assert (text(world), known(world)) == ("First.", ["First."])
+
+
+def never(*_: object) -> Any:
+    raise AssertionError("nothing is stored")
+
+
+def test_a_text_appended_since_stays_behind_one_that_is_not_kept() -> None:
+    world = World()
+    now(world, item("First."))
+    world.banks.put(
+        world.context, BANK, changes={"retain_strategies": strategies(secret={"store_document_text": False})}
+    )
+    later(world, item("Whole.", strategy="secret"))
+    now(world, item("Appended.", append=True))
+    world.works()
+    assert (text(world), known(world)) == ("Whole.\nAppended.", ["Appended.", "Whole."])

@@ -55,10 +55,15 @@ class ToldConsolidator:
         return [[fact.text for fact in request.facts] for request in self.asked]
 
 
-def failing(*, transient: bool = False, replied: bool = True) -> MindFailed:
+def failing(*, transient: bool = False, replied: bool = True, on_request: bool = False) -> MindFailed:
     """A request that is turned away is a call too, one that costs nothing."""
     paid = call("consolidate", 5 if replied else 0, 0)
-    return MindFailed("no use", reason="unexpected_error", transient=transient, calls=(paid,))
+    return MindFailed("no use", reason="unexpected_error", transient=transient, calls=(paid,), on_request=on_request)
+
+
+def late() -> MindFailed:
+    """No answer in time: the endpoint may be down, or the request too much for it."""
+    return failing(transient=True, replied=False, on_request=True)
 
 
 def observing(service: Service, bank_id: str, **config: Any) -> None:

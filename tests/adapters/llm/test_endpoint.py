@@ -117,6 +117,33 @@ def test_each_fault_is_one_line_that_names_endpoint_and_model(
     assert len(llm.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("reply", "on_request"),
+    [
+        (server_error(), True),
+        (failing(502, "Bad gateway"), True),
+        (failing(504, "Upstream gave no answer"), True),
+        (cut_off(text("Hello")), True),
+        (hang(), True),
+        (failing(503, "Overloaded"), False),
+        (too_many_requests(), False),
+        (failing(500, "Wait", headers={"retry-after": "5"}), False),
+        (failing(400, "Bad messages"), False),
+    ],
+)
+def test_a_failure_that_a_single_request_may_cause_is_told_from_that_of_an_endpoint_that_takes_no_more(
+    llm: ScriptedLlm, reply: Reply, on_request: bool
+) -> None:
+    llm.script(reply)
+    with (
+        Endpoint(base_url=llm.base_url, api_key=API_KEY, model="tester-1", timeout_seconds=0.3) as endpoint,
+        pytest.raises(MindFailed) as failed,
+    ):
+        chat(endpoint)
+
+    assert failed.value.on_request is on_request
+
+
 @pytest.mark.parametrize(("reply", "transient", "message"), FAULTS, ids=[fault[2] for fault in FAULTS])
 def test_a_typed_call_fails_as_a_plain_one_does_and_is_not_asked_again(
     llm: ScriptedLlm, endpoint: Endpoint, reply: Reply, transient: bool, message: str

@@ -114,7 +114,7 @@ def test_the_sentences_of_a_page_are_facts(content: str, facts: list[str]) -> No
     ("content", "facts"),
     [
         pytest.param(
-            "Alice: I moved. It is warm.\nBob: Me too!", ["Alice: I moved.", "Alice: It is warm.", "Bob: Me too!"]
+            "Alice: I moved. It is warm.\nBob: I left!", ["Alice: I moved.", "Alice: It is warm.", "Bob: I left!"]
         ),
         pytest.param("[2024-05-01 10:00] Alice: Hello there.", ["Alice: Hello there."], id="dated stamp"),
         pytest.param(

@@ -111,7 +111,7 @@ PAGE = "\n".join(
 def test_every_fact_carries_the_number_of_the_chunk_it_begins_in(size: int) -> None:
     chunks = list(chunks_of(PAGE, size))
     facts = read(PAGE, chunks)
-    assert [fact.text for fact in facts] == [fact.text for fact in read(PAGE)]
+    assert list(dict.fromkeys(fact.text for fact in facts)) == [fact.text for fact in read(PAGE)]
     for fact in facts:
         chunk = next(chunk.text for chunk in chunks if chunk.number == fact.chunk)
         said = fact.text.removeprefix("Kitchen: ").removeprefix("Dishes of the day: ").removeprefix("Dish: ")
@@ -133,9 +133,9 @@ def test_facts_outside_the_chunks_given_are_left_out_and_what_is_there_is_unders
     [
         (["We saw Rome. ", "Rome."], [("We saw Rome.", 0), ("Rome.", 1)]),
         (["```\nCold soup\n```\n\n", "- Cold soup"], [("Cold soup", 1)]),
-        (["One. ", "One.\nTwo."], [("One.", 0), ("Two.", 1)]),
+        (["One. ", "One. One.\nTwo."], [("One.", 0), ("One.", 1), ("Two.", 1)]),
     ],
-    ids=["the same words before", "the same words in code", "said twice"],
+    ids=["the same words before", "the same words in code", "said twice, once in each chunk"],
 )
 def test_a_fact_is_of_the_chunk_where_it_is_said_not_where_its_words_stand_too(
     parts: list[str], facts: list[tuple[str, int]]
@@ -152,7 +152,7 @@ def test_a_chunk_that_is_not_in_the_item_is_read_alone() -> None:
 
 
 def test_a_conversation_in_json_is_read_as_spoken_lines_and_its_facts_know_their_chunk() -> None:
-    said = [("ada", "I moved to Rome yesterday. It is warm."), ("Ben", "Lovely weather."), ("assistant", "I booked a flight.")]
+    said = [("ada", "I moved to Rome yesterday. It is warm."), ("Ben", "It rains."), ("assistant", "I booked a flight.")]
     turns = [
         {"role": "assistant" if name == "assistant" else "user", "name": name, "content": text}
         | {"timestamp": f"2024-03-0{number}T10:00:00Z"}
@@ -161,7 +161,7 @@ def test_a_conversation_in_json_is_read_as_spoken_lines_and_its_facts_know_their
     chunks = list(chunks_of(json.dumps(turns), 150))
     facts = read(json.dumps(turns), chunks)
     assert [fact.text for fact in facts] == [
-        *("Ada: I moved to Rome yesterday.", "Ada: It is warm.", "Ben: Lovely weather.", "Assistant: I booked a flight.")
+        *("Ada: I moved to Rome yesterday.", "Ada: It is warm.", "Ben: It rains.", "Assistant: I booked a flight.")
     ]
     assert [fact.chunk for fact in facts] == [0, 0, 1, 2]
     assert facts[0].occurred_start == datetime(2024, 3, 1, tzinfo=UTC)

@@ -99,8 +99,9 @@ def test_the_next_version_of_an_observation_keeps_its_id_and_history(bank: Obser
     (two,) = bank.pending()
     second = bank.observe("It grew.", two, before=first)
     assert (second.id, second.version, second.source_ids) == (first.id, 2, (*first.source_ids, two.id))
-    asked = Reader(bank.memory.database).ask(versions(bank.memory.bank_id, first.id))
+    asked = Reader(bank.memory.database).ask(versions(bank.memory.bank_id, first.id, 2))
     assert [(each.version, each.text, each.current) for each in asked] == [(1, "It.", False), (2, "It grew.", True)]
+    assert Reader(bank.memory.database).ask(versions(bank.memory.bank_id, first.id, 1)) == asked[1:]
     known = Reader(bank.memory.database).ask(told(bank.memory.bank_id, [str(two.id), str(uuid4())]))
     assert [each.text for each in known.values()] == ["Two."]
 

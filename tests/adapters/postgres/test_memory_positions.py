@@ -10,7 +10,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from adapters.postgres.database import Database, PostgresTransaction
-from adapters.postgres.memory_write import lock_clock
+from adapters.postgres.fact_versions import lock_clock
 from application.ports import MemoryWrite
 from domain.memory import Window
 from tests.support.eventually import eventually

@@ -180,7 +180,7 @@ def test_an_extension_without_iterative_scans_is_searched_only_where_nothing_can
     assert recall_plan.graph_settings(narrow).keys() == {"enable_sort", "hnsw.ef_search"}
     assert narrow.reach > 0
     assert len(indexed.recall("", NORTH, limit=20)) == 20
-    monkeypatch.setattr(recall_plan, "MOST_GRAPH_SEARCH", 30)
+    monkeypatch.setattr(recall_plan, "MOST_GRAPH_SEARCH", 29)
     assert plan(indexed, limit=20).reach == 0
 
 

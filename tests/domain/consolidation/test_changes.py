@@ -19,6 +19,7 @@ from domain.consolidation import (
     decide,
     says_the_same,
 )
+from domain.consolidation.changes import MOST_ENTITIES
 from domain.memory import Fact
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -246,3 +247,32 @@ def test_an_update_may_name_a_fact_that_is_a_source_already_and_no_other() -> No
             f"update: observation {UUID(int=9)} would change without any fact that says so",
         ],
     )
+
+
+def test_an_observation_that_is_too_long_already_may_stay_so_and_not_grow() -> None:
+    """It is of a fact that is itself longer than an observation may be."""
+    long = observation(9, 7, text="x" * (LONGEST_OBSERVATION + 10))
+    asked = request(fact(1), related=(long,))
+    assert sources(decided(asked, updates=[changed(9, long.text, 1)])) == [(long.text, [7, 1])]
+    assert sources(decided(asked, updates=[changed(9, long.text + "y", 1)])) == [("Fact 1.", [1])]
+
+
+def test_an_observation_is_not_merged_into_one_that_is_dropped() -> None:
+    asked = request(fact(1), related=(observation(8, 5), observation(9, 7)))
+    changes = decided(asked, deletes=[dropped(8), dropped(9, into=8)])
+    assert ([each.id.int for each in changes.dropped], changes.written) == ([8], ())
+    assert len(changes.refused) == 1
+
+
+def test_an_observation_has_the_names_of_all_its_facts_up_to_a_number() -> None:
+    names = tuple(f"Name {number}" for number in range(MOST_ENTITIES))
+    facts = fact(1, entities=("Ada", "Bob")), fact(2, entities=("Bob", *names))
+    (written,) = decided(request(*facts), creates=[new("All.", 1, 2)]).written
+    assert written.entities == ("Ada", "Bob", *names[:-2])
+
+
+def test_what_happened_at_one_time_began_and_ended_then() -> None:
+    (written,) = decided(request(fact(1, occurred_start=day(1))), creates=[new("It happened.", 1)]).written
+    assert (written.occurred_start, written.occurred_end) == (day(1), day(1))
+    (written,) = decided(request(fact(1, occurred_end=day(2))), creates=[new("It ended.", 1)]).written
+    assert (written.occurred_start, written.occurred_end) == (day(2), day(2))
