@@ -92,15 +92,12 @@ class Banks:
             reflect=config.reflect_mission, retain=config.retain_mission, observations=config.observations_mission
         )
 
-    def directives(self, bank_id: str) -> tuple[Directive, ...]:
-        """The active directives of a bank, the one to be told first in front; none for a bank that is not there yet.
-        `domain.directives.applicable` chooses those for an answer."""
-        return _active(self._load(bank_id))
-
     def config_and_directives(self, bank_id: str) -> tuple[BankConfig, tuple[Directive, ...]]:
-        """Both, as of one moment, for one read."""
+        """How a bank is configured, and its active directives, the one to be told first in front: none for a bank that
+        is not there yet. `domain.directives.applicable` chooses those for an answer."""
         state = self._load(bank_id)
-        return self.resolved(state), _active(state)
+        active = applicable(state.directives, EVERYTHING, apply_all=True) if isinstance(state, Bank) else ()
+        return self.resolved(state), active
 
     def delete(self, context: Context, bank_id: str) -> int:
         """Deletes the bank, its memory and its mental models; returns how many facts it had. Raises BankNotFound."""
@@ -141,7 +138,3 @@ class Banks:
         """The config that counts in a bank as it stands, or as it would after changes."""
         own = state.config if isinstance(state, Bank) else BankConfig()
         return own.changed_by(changes or {}).over(self._defaults)
-
-
-def _active(state: BankState) -> tuple[Directive, ...]:
-    return applicable(state.directives, EVERYTHING, apply_all=True) if isinstance(state, Bank) else ()

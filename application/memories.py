@@ -106,9 +106,9 @@ class Memories:
         Raises InvalidInput, DocumentTextNotStored, and MindFailed, which names the items that could not be read."""
         config = self._config_of(bank_id)
         require_known_strategies(items, config)
-        items = screened_items(items, config.memory_defense)
-        named = with_documents(items, self._identities.new)
-        request = RetainRequest(bank_id, named, self._memory.next_order(), context.now, range(len(named)))
+        allowed = screened_items(items, config.memory_defense)
+        named = with_documents(list(allowed.values()), self._identities.new)
+        request = RetainRequest(bank_id, named, self._memory.next_order(), context.now, list(allowed))
         reading = self._reader.begin(request, config)
 
         def steps(read: Reading) -> list[Step]:
@@ -198,14 +198,15 @@ class Memories:
 
         Raises OperationIdTaken for the same id with others, InvalidInput, DocumentTextNotStored."""
         require_known_strategies(items, self._config_of(bank_id))
-        items = screened_items(items, self._config_of(bank_id).memory_defense)
+        allowed = screened_items(items, self._config_of(bank_id).memory_defense)
+        items, places = list(allowed.values()), list(allowed)
         chosen = operation_id or self._identities.new()
-        places = batches_of(items)
-        batches = [Batch(chosen, items, range(len(items)))]
-        if len(places) > 1:
+        parts = batches_of(items)
+        batches = [Batch(chosen, items, places)]
+        if len(parts) > 1:
             batches = [
-                Batch(part_id(chosen, number), [items[place] for place in part], part)
-                for number, part in enumerate(places)
+                Batch(part_id(chosen, number), [items[each] for each in part], [places[each] for each in part])
+                for number, part in enumerate(parts)
             ]
 
         def take_in(tx: Transaction, results: tuple[Done, ...]) -> None:

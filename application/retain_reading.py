@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -23,6 +23,7 @@ from application.retain_asked import AskedItem, asked_items
 from application.retain_names import with_names
 from application.retain_plan import DocumentPlan, ItemPlan, plan_anew, plan_of
 from domain.bank_config import BankConfig
+from domain.chunk_facts import facts_of_chunks
 from domain.memory import Chunk, ExtractedFact, RetainItem
 from domain.recall.embedded_text import embedded_text
 from domain.retain_facts import of_chunks, shifted, verbatim
@@ -68,7 +69,16 @@ class Reading:
 
     @property
     def facts(self) -> int:
-        return sum(len(item.facts) for document in self.documents for item in document.items)
+        """How many there are; what is said several times in a document is one."""
+        return sum(len(_statements(document)) for document in self.documents)
+
+
+def _statements(document: RetainedDocument) -> set[Hashable]:
+    return {
+        (fact.text, fact.fact_type, fact.occurred_start, fact.occurred_end, item.item.tags, fact.tags)
+        for item in document.items
+        for fact in (each.fact for each in item.facts)
+    }
 
 
 class RetainReader:
@@ -233,7 +243,7 @@ def extracted(
     """The facts of chunks of an item, as they are to be read; when the chunks are the facts, nobody is asked. Raises
     MindFailed."""
     if steering.mode == "chunks":
-        return Extraction([ExtractedFact(text=chunk.text.strip(), chunk=chunk.number) for chunk in chunks])
+        return Extraction(facts_of_chunks(chunks))
     if not chunks:
         return Extraction([])
     extraction = extractor.extract(item, steering=steering, now=now, chunks=chunks)

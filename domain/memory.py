@@ -90,7 +90,7 @@ class RetainItem(Value):
     """The name of the bank's retain strategy to use; None: the bank's default."""
     update_mode: Literal["replace", "append"] = "replace"
     anew: bool = False
-    """No text is given: that of the document, as it stands when this is done, is read again, whatever was read of it."""
+    """No text is given: that of the document, as it stands when this is done, is read again, all of it."""
 
 
 class Window(Value):

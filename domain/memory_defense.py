@@ -51,10 +51,11 @@ def defense_of(stored: Mapping[str, Any] | None) -> Action | None:
         return "redact" if stored.get("enabled") else None
 
 
-def screened_items(items: Sequence[RetainItem], policy: Mapping[str, Any] | None) -> list[RetainItem]:
-    """The items as they may be stored, without those that are blocked. Raises InvalidInput when all of them are."""
+def screened_items(items: Sequence[RetainItem], policy: Mapping[str, Any] | None) -> dict[int, RetainItem]:
+    """The items as they may be stored, by their places, without those that are blocked. Raises InvalidInput when all of
+    them are."""
     action = defense_of(policy)
-    allowed = [safe for item in items if (safe := screened(item, action)) is not None]
+    allowed = {place: safe for place, item in enumerate(items) if (safe := screened(item, action)) is not None}
     if items and not allowed:
         kinds = ", ".join(dict.fromkeys(kind for item in items for kind in secrets_of(item)))
         raise InvalidInput(

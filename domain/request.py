@@ -17,7 +17,7 @@ from domain.value import Value
 STATE_VERSION = 1
 
 Asking = Literal["retain", "recall", "curate", "reflect", "pages", "preview"]
-"""`preview` is of an extraction. `pages` is no request, but what follows the writing of mental models: their vectors."""
+"""`preview` is of an extraction. `pages` is no request, but what follows the writing of documents: their vectors."""
 
 
 class ModelsAsked(Event):

@@ -141,7 +141,7 @@ class RefreshDetails(BaseModel):
 class OperationProgress(BaseModel):
     """How far an operation is that runs. While `at` moves, so does the work."""
 
-    stage: str = Field(description="What it does: `starting`, `reading`, `asking`, `editing`, `checking`, `writing` ...")
+    stage: str = Field(description="What it does: `starting`, `reading`, `asking`, `editing`, `writing` ...")
     at: str
     processed: int | None = Field(description="Units of work that are done, such as items of a retain")
     total: int | None

@@ -102,8 +102,8 @@ class LlmReflectPolicy:
         aliases: Aliases,
         paid: list[ModelCall],
     ) -> Answer:
-        """An answer over its length is asked for once more; what comes is taken when it is shorter. Documents have a way
-        of their own."""
+        """An answer over its length is asked for once more; what comes is taken when it is shorter. Documents have a
+        way of their own."""
         tokens = estimated_tokens(answer.markdown)
         if tokens <= question.max_tokens:
             return answer

@@ -80,6 +80,10 @@ def _about(kept: ExtractedFact, item: RetainItem, steering: RetainSteering) -> E
     )
 
 
+_BYTE_ORDER_MARK = re.compile("^\ufeff", re.MULTILINE)
+"""Of a file: no letter of the word behind it."""
+
+
 class _Reading:
     """One item, read as a whole."""
 
@@ -87,7 +91,7 @@ class _Reading:
         self._item = item
         self._steering = steering
         self._transcript = transcript(item.content)
-        self._text = self._transcript.text if self._transcript else item.content
+        self._text = self._transcript.text if self._transcript else _BYTE_ORDER_MARK.sub(" ", item.content)
         context = f"conversation, {item.context or ''}" if self._transcript else item.context
         passages = passages_of(self._text, known=item.entities, context=context)
         self._language = language_of(self._text)

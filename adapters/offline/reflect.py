@@ -9,7 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from adapters.offline.asked import Asked, asked_by, is_about, most_telling_first, shares_of_words, told_by
+from adapters.offline.asked import (
+    Asked,
+    asked_by,
+    is_about,
+    most_telling_first,
+    shares_of_words,
+    speaker_of,
+    told_by,
+)
 from adapters.offline.documents import Layout, extract_document
 from adapters.offline.sameness import said_once
 from domain.memory import LEAST_SEMANTIC, Fact, RecalledFact, estimated_tokens
@@ -34,6 +42,10 @@ NEAREST_FACTS = 20
 """Facts in a document whose question is near to none of them."""
 MOST_ANSWERING = 10
 """Facts in the answer to one who asks."""
+NEAR_WITHOUT_WORDS = 0.35
+"""Cosine similarity from which what somebody said may answer a question of which it has no word but that one's name."""
+MOST_WITHOUT_WORDS = 3
+"""Facts in an answer when none has a word of the question but names."""
 NOT_OF_YEAR = "the memory says nothing about {years}"
 NOT_OF_NAME = "the memory says nothing of it about {names}"
 NOTHING = "no memory in scope was found for the question"
@@ -62,6 +74,9 @@ class OfflineReflectPolicy:
             return Thought(step=NoAnswer(reason=NOTHING))
         if not relevant and not must_finish and not any(result.call.nearest for result in results):
             return Thought(step=_search(question, nearest=True))
+        if question.kind == "answer":
+            answering = _with_words_or_near(asked_by(question.source_query), relevant, _found(results))
+            return Thought(step=_answer(question, answering))
         if _is_general(question):
             relevant = [each.fact for each in _found(results)]
         return Thought(step=_answer(question, relevant or _nearest(results)))
@@ -150,8 +165,18 @@ def _answering(asked: Asked, facts: Sequence[Fact]) -> list[Fact]:
         for share, fact in zip(shares_of_words(telling, asked.words), telling, strict=True)
     ]
     least = max(shares, default=0.0) / 2
+    most = MOST_ANSWERING if least else MOST_WITHOUT_WORDS
     ranked = sorted(zip(shares, telling, strict=True), key=lambda each: -each[0])
-    return [fact for share, fact in ranked if share >= least][:MOST_ANSWERING]
+    return [fact for share, fact in ranked if share >= least][:most]
+
+
+def _with_words_or_near(asked: Asked, relevant: list[Fact], found: Sequence[RecalledFact]) -> list[Fact]:
+    """The facts, if any has a word that was asked for besides names; else without what was said and is not near in
+    meaning, since the name of who speaks is in all that one says."""
+    if asked.is_general or any(shares_of_words(relevant, asked.words)):
+        return relevant
+    near = {each.fact.id for each in found if (each.scores.semantic or 0.0) >= NEAR_WITHOUT_WORDS}
+    return [fact for fact in relevant if fact.id in near or not speaker_of(fact)]
 
 
 def _without_what_observations_say(facts: Sequence[Fact]) -> list[Fact]:

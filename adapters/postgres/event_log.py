@@ -10,10 +10,15 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from eventsourcing.persistence import IntegrityError, StoredEvent
-from eventsourcing.postgres import PostgresAggregateRecorder, PostgresApplicationRecorder, PostgresDatastore
+from eventsourcing.postgres import (
+    ConnectionPool,
+    PostgresAggregateRecorder,
+    PostgresApplicationRecorder,
+    PostgresDatastore,
+)
 from psycopg import Connection, Cursor, errors
 from psycopg.rows import DictRow
 from pydantic import TypeAdapter, ValidationError
@@ -56,7 +61,7 @@ class _Datastore(PostgresDatastore):
 
     def __init__(self, database: Database) -> None:
         super().__init__(dbname="", host="", port="", user="", password="")
-        self.pool = database.pool
+        self.pool = cast(ConnectionPool[Connection[DictRow]], database.pool)
 
 
 class _Recorder(PostgresApplicationRecorder):

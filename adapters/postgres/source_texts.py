@@ -10,8 +10,9 @@ from domain.memory import Fact
 from domain.scope import Scope, admits
 
 _FACTS = (
-    " JOIN LATERAL (SELECT coalesce(json_agg(DISTINCT f.tags), '[]') AS tags, coalesce(max(f.from_position), 0) AS newest"
-    " FROM fact_versions f WHERE f.bank_id = d.bank_id AND f.document_id = d.document_id AND f.to_position IS NULL"
+    " JOIN LATERAL (SELECT coalesce(json_agg(DISTINCT f.tags), '[]') AS tags,"
+    " coalesce(max(f.from_position), 0) AS newest FROM fact_versions f"
+    " WHERE f.bank_id = d.bank_id AND f.document_id = d.document_id AND f.to_position IS NULL"
     " AND f.fact_type <> 'observation'{part}) AS facts ON true"
 )
 _CHUNKS = (

@@ -128,7 +128,7 @@ class StoredDocument:
 
 @dataclass(frozen=True)
 class Spelling:
-    """A name that the bank knows, and how near another spelling comes to it, from 0 to 1: 1 is the same but for case."""
+    """A name that the bank knows, and how near another spelling comes to it, from 0 to 1: 1 is the same in any case."""
 
     name: str
     nearness: float

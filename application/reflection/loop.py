@@ -128,6 +128,8 @@ class _Run:
             report("reflecting", self._iteration, limit)
             full = bool(self._reflection.tool_results) and self._room() < 2 * LEAST_TOKENS
             must_finish = self._iteration == limit or full
+            if must_finish and not full:
+                self._read_the_rest()
             if self._turn(must_finish):
                 return
             self._iteration += 1
@@ -143,9 +145,8 @@ class _Run:
                 conclude(answer, reflection)
                 return True
             case NoAnswer() as none:
-                missed = self._missed()
-                if reflection.tool_results and missed and not must_finish:  # what was read may not be all there is
-                    self._search(self._layers(missed, self._question.source_query, MORE_REASON))
+                if reflection.tool_results and self._missed() and not must_finish:  # there may be more than was read
+                    self._read_the_rest()
                     return False
                 reflection.raw_reply, reflection.unanswered = none.raw, none
                 reflection.result = RunFailed("no_answer", storable(none.reason))
@@ -171,6 +172,11 @@ class _Run:
                 return
         if below := tuple(each for each in missed if each != "search_mental_models"):
             self._search(self._layers(below, query, FIRST_REASON))
+
+    def _read_the_rest(self) -> None:
+        """The layers that were not searched, before an answer, or none, is taken for the last time."""
+        if self._reflection.tool_results and (missed := self._missed()):
+            self._search(self._layers(missed, self._question.source_query, MORE_REASON))
 
     def _missed(self) -> tuple[ToolName, ...]:
         """Layers that are there and were not searched."""

@@ -89,6 +89,17 @@ def test_what_is_said_again_strengthens_what_was_observed_and_its_history_tells(
     assert [fact["text"] for fact in change["source_facts"]] == ["Ada works at Acme."]
 
 
+def test_the_last_fifty_changes_of_an_observation_are_told(bank: RestBank) -> None:
+    bank.ask("PUT", json={})
+    bank.patch("/config", {"updates": {"consolidation_llm_batch_size": 1}})
+    said = [{"content": "Ada works at Acme.", "document_id": f"d{number}"} for number in range(53)]
+    bank.post("/memories", {"items": said})
+    consolidated(bank)
+    (found,) = recalled(bank, "Where does Ada work?")
+    changes = bank.get(f"/memories/{found['id']}/history")
+    assert [change["version"] for change in changes] == list(range(53, 3, -1))
+
+
 def test_an_observation_goes_with_what_it_rests_on(bank: RestBank) -> None:
     bank.retain("Ada works at Acme.", document_id="one")
     consolidated(bank)

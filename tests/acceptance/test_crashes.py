@@ -43,6 +43,7 @@ def command(service: Service, llm: ScriptedLlm, *arguments: str) -> Iterator[sub
         "PALIMPSEST_LLM_BASE_URL": llm.base_url,
         "PALIMPSEST_LLM_API_KEY": "none",
         "PALIMPSEST_LLM_MODEL": "tester-1",
+        "PALIMPSEST_ENABLE_OBSERVATIONS": "false",
     }
     process = subprocess.Popen(
         [sys.executable, "-m", "adapters.cli", *arguments], env=env, stdout=subprocess.PIPE, text=True

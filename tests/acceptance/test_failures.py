@@ -31,13 +31,17 @@ ITEMS = {"items": [{"content": TEXT}]}
 class FailingExtractor:
     """A reader of facts that raises what it is told to."""
 
+    rereads = False
+
     def __init__(self) -> None:
         self.raises: Exception = MindFailed("not set", reason="unexpected_error", transient=False)
 
     def extract(
         self, item: RetainItem, *, steering: RetainSteering, now: datetime, chunks: Sequence[Chunk] | None = None
     ) -> Extraction:
-        assert (item.content, steering.mission, now.tzinfo, chunks) == (TEXT, None, UTC, None)
+        assert (item.content, steering.mission, now.tzinfo) == (TEXT, None, UTC)
+        assert chunks is not None
+        assert [chunk.text for chunk in chunks] == [TEXT]
         raise self.raises
 
     def close(self) -> None:

@@ -7,21 +7,13 @@ from typing import Any
 import pytest
 
 from adapters.service import Service
+from tests.support.reflecting import TEA, asked, unobserved
 from tests.support.rest import RestBank
-
-TEA = "Ada drinks green tea."
 
 
 @pytest.fixture
 def bank(bank: RestBank) -> RestBank:
-    """Without observations, which would come in the background, at some time."""
-    assert bank.ask("PUT", json={}).status_code == 200
-    bank.patch("/config", {"updates": {"enable_observations": False}})
-    return bank
-
-
-def asked(bank: RestBank, query: str, **more: Any) -> Any:
-    return bank.post("/reflect", {"query": query, "include": {"facts": {}, "tool_calls": {}}, **more})
+    return unobserved(bank)
 
 
 def tools(answer: Any) -> list[str]:
@@ -80,15 +72,6 @@ def test_a_bank_that_is_not_there_is_a_404(bank: RestBank) -> None:
     assert bank.ask("POST", "/reflect", json={"query": "What?"}).status_code == 404
 
 
-def test_a_long_question_is_looked_up_by_its_beginning(bank: RestBank) -> None:
-    """RC-04: the same limit of a query on every path."""
-    bank.retain(TEA)
-    answer = asked(bank, "What does Ada drink? " + "And in the morning? " * 300)
-    (query,) = {call["input"]["query"] for call in answer["trace"]["tool_calls"]}
-    assert len(query) <= 2_000
-    assert TEA in answer["text"]
-
-
 def test_no_answer_is_told_as_such_and_cites_nothing(bank: RestBank) -> None:
     bank.retain(TEA)
     answer = asked(bank, "Which lighthouse keepers went on strike?")
@@ -102,30 +85,6 @@ def test_where_nothing_is_readable_no_mind_is_asked(bank: RestBank) -> None:
     answer = asked(bank, "What does Ada drink?", tags=["user:eve"], tags_match="any_strict")
     assert (answer["answer_found"], answer["trace"]["tool_calls"]) == (False, [])
     assert answer["no_answer_reason"] == "nothing is readable in the scope that was asked in"
-
-
-def test_rf_05_a_year_without_data_is_said_to_be_one(bank: RestBank) -> None:
-    """RF-05: a 2024 figure is asked for when only 2025 exists."""
-    bank.retain("The revenue of Acme in 2025 was 3 million.")
-    answer = asked(bank, "What was the revenue of Acme in 2024?")
-    assert (answer["answer_found"], answer["based_on"]["memories"]) == (False, [])
-    assert answer["no_answer_reason"] == "the memory says nothing about 2024"
-    assert "3 million" in asked(bank, "What was the revenue of Acme in 2025?")["text"]
-
-
-def test_rf_02_fresh_pages_answer_what_they_cover_and_facts_the_rest(bank: RestBank) -> None:
-    """RF-02: a fresh page on one topic, raw facts on another."""
-    bank.retain("Ada Lovelace writes programs in London.", tags=["a"])
-    bank.model("ada", name="Ada Lovelace", source_query="What did Ada Lovelace write?", tags=["a"])
-    bank.retain("The ferry to Visby leaves at seven.", tags=["b"])
-    covered = asked(bank, "What does Ada Lovelace write?")
-    assert [page["id"] for page in covered["based_on"]["mental_models"]] == ["ada"]
-    assert tools(covered) == ["search_mental_models"]
-    assert "programs in London" in covered["text"]
-    other = asked(bank, "When does the ferry to Visby leave?")
-    assert "recall" in tools(other)
-    assert "seven" in other["text"]
-    assert other["based_on"]["mental_models"] == []
 
 
 def test_a_high_budget_reads_all_layers_all_the_same(bank: RestBank) -> None:
@@ -177,15 +136,6 @@ def test_directives_are_told_where_they_apply(bank: RestBank) -> None:
     assert names() == ["Short"]
     assert names(tags=["user:ada"]) == ["Formal", "Short"]
     assert names(apply_all_directives=True) == ["Formal", "Short"]
-
-
-def test_structured_output_needs_a_model_and_says_so(bank: RestBank) -> None:
-    """SO-01: a view that could not be had is told apart from one with nothing in it."""
-    bank.retain(TEA)
-    schema = {"type": "object", "properties": {"drink": {"type": "string"}}}
-    answer = asked(bank, "What does Ada drink?", response_schema=schema)
-    assert TEA in answer["text"]
-    assert "needs a language model" in answer["structured_output_error"]
 
 
 def test_only_the_types_asked_for_are_read(bank: RestBank) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any
-from uuid import uuid4
 
 import httpx
 import pytest
@@ -13,12 +11,10 @@ import pytest
 from projections import usage
 from tests.support import scripted_llm as script
 from tests.support.eventually import eventually
+from tests.support.reflecting import TEA, answers, asked, chats, unobserved
 from tests.support.rest import RestBank
-from tests.support.scripted_llm import Reply, Request, ScriptedLlm
+from tests.support.scripted_llm import Reply, ScriptedLlm
 from tests.support.scripted_pages import Page, ScriptedService, recalls, scripted_service, writes
-
-TEA = "Ada drinks green tea."
-SCHEMA = {"type": "object", "properties": {"drink": {"type": "string"}}}
 
 
 @pytest.fixture
@@ -31,20 +27,9 @@ def llm(scripted: ScriptedService) -> ScriptedLlm:
 @pytest.fixture
 def bank(llm: ScriptedLlm, page: Page) -> RestBank:
     assert not llm.requests
-    page.bank.retain(TEA)
-    return page.bank
-
-
-def answers(text: str = "Green tea [f1].", used: tuple[str, ...] = ("f1",), **more: Any) -> Reply:
-    return script.tool_call("done", {"answer_found": True, "answer": text, "memory_ids": list(used), **more})
-
-
-def asked(bank: RestBank, query: str = "What does Ada drink?", **more: Any) -> Any:
-    return bank.post("/reflect", {"query": query, "include": {"facts": {}, "tool_calls": {}}, **more})
-
-
-def chats(llm: ScriptedLlm) -> list[Request]:
-    return [request for request in llm.requests if request.path.endswith("/chat/completions")]
+    bank = unobserved(page.bank)
+    bank.retain(TEA)
+    return bank
 
 
 def test_a_question_costs_one_call_when_the_first_search_finds_the_answer(bank: RestBank, llm: ScriptedLlm) -> None:
@@ -86,16 +71,6 @@ def test_it_may_search_on_several_ways_at_once(bank: RestBank, llm: ScriptedLlm)
     assert f'"document": "{TEA}"' in chats(llm)[1].messages[-1]["content"]
 
 
-def test_rf_05_ids_that_were_never_retrieved_are_dropped_and_counted(bank: RestBank, llm: ScriptedLlm) -> None:
-    """RF-05: a cited id that no search gave."""
-    invented = str(uuid4())
-    llm.script(answers(f"Green tea [f1]. Since 2020 [{invented}].", used=("f1", invented, "f9")))
-    answer = asked(bank)
-    assert answer["text"] == "Green tea. Since 2020."
-    assert [fact["text"] for fact in answer["based_on"]["memories"]] == [TEA]
-    assert answer["warnings"] == ["2 cited id(s) were never retrieved and are dropped"]
-
-
 def test_no_answer_is_in_the_words_of_the_model(bank: RestBank, llm: ScriptedLlm) -> None:
     llm.script(
         script.tool_call("done", {"answer_found": False, "answer": "Her coffee is not known.", "memory_ids": []})
@@ -103,37 +78,6 @@ def test_no_answer_is_in_the_words_of_the_model(bank: RestBank, llm: ScriptedLlm
     answer = asked(bank, "Which coffee does Ada like?")
     assert (answer["answer_found"], answer["text"]) == (False, "Her coffee is not known.")
     assert answer["based_on"]["memories"] == []
-
-
-def test_rf_02_no_answer_from_pages_alone_reads_the_facts_first(bank: RestBank, llm: ScriptedLlm) -> None:
-    """RF-02: the short cut by fresh pages never says that the bank holds nothing."""
-    llm.script(recalls(), writes("Ada likes her drinks [f1]."))
-    bank.model("ada", name="Ada drinks", source_query="Ada?")
-    llm.script(script.tool_call("done", {"answer_found": False, "answer": "", "memory_ids": []}), answers())
-    answer = asked(bank)
-    assert [call["tool"] for call in answer["trace"]["tool_calls"]] == ["search_mental_models", "recall"]
-    assert answer["text"] == "Green tea."
-    first = chats(llm)[2]
-    assert "All of these are up to date" in first.text
-    assert TEA not in first.text
-
-
-def test_tk_06_a_page_is_shown_whole_once(bank: RestBank, llm: ScriptedLlm) -> None:
-    """TK-06: pages that were shown are named only, however often they are found."""
-    llm.script(recalls(), writes("Ada likes her drinks, " + "and more of them, " * 60 + "[f1]."))
-    bank.model("ada", name="Ada drinks", source_query="Ada?")
-    search = script.tool_call("search_mental_models", {"reason": "again", "query": "Ada drinks"})
-    read = script.tool_call("read_mental_models", {"reason": "again", "mental_model_ids": ["m1", "m7"]})
-    llm.script(search, read, answers("She likes them [m1].", used=(), mental_model_ids=["m1"]))
-    answer = asked(bank, "What does Ada like?")
-    outputs = [call["output"] for call in answer["trace"]["tool_calls"]]
-    assert ["content" in output["mental_models"][0] for output in outputs] == [True, False, False]
-    assert outputs[2]["not_read"] == ["m7"]
-    assert chats(llm)[-1].text.count("and more of them") == 60
-    assert [(each["id"], each["text"][:12]) for each in answer["based_on"]["mental_models"]] == [
-        ("ada", "Ada drinks: ")
-    ]
-    assert answer["text"] == "She likes them."
 
 
 def test_a_tool_that_is_not_there_is_refused(bank: RestBank, llm: ScriptedLlm) -> None:
@@ -213,34 +157,6 @@ def test_directives_are_rules_for_edits_and_no_facts(bank: RestBank, llm: Script
     assert [each["name"] for each in told["based_on"]["directives"]] == ["Short"]
 
 
-def test_so_01_values_are_read_out_of_the_answer(bank: RestBank, llm: ScriptedLlm) -> None:
-    llm.script(answers(), script.values({"drink": "green tea"}))
-    answer = asked(bank, response_schema=SCHEMA)
-    assert answer["structured_output"] == {"drink": "green tea"}
-    assert "structured_output_error" not in answer
-
-
-def test_so_01_nothing_to_read_out_is_no_error(bank: RestBank, llm: ScriptedLlm) -> None:
-    """SO-01: a valid empty view."""
-    llm.script(answers(), script.values({}))
-    assert "structured_output_error" not in asked(bank, response_schema=SCHEMA)
-
-
-@pytest.mark.parametrize("fault", ["bad JSON", "cut off", "an error"])
-def test_so_01_so_04_a_failed_view_is_told_and_the_answer_stands(bank: RestBank, llm: ScriptedLlm, fault: str) -> None:
-    """SO-01, SO-04: an extraction that raises, gives bad JSON, or runs into the length limit."""
-    faults = {
-        "bad JSON": [script.values("{"), script.values("{")],
-        "cut off": [script.text("", finish_reason="length")],
-        "an error": [script.failing(400, "no")],
-    }
-    llm.script(answers(), *faults[fault])
-    answer = asked(bank, response_schema=SCHEMA)
-    assert answer["text"] == "Green tea."
-    assert answer["structured_output_error"]
-    assert "structured_output" not in answer
-
-
 @pytest.mark.parametrize(
     ("replies", "status"),
     [
@@ -299,3 +215,36 @@ def test_the_text_around_facts_is_told_when_a_trigger_asks_for_it(bank: RestBank
     bank.patch("/mental-models/ada", {"trigger": {"include_chunks": True}})
     bank.refreshed("ada")
     assert '"chunk": "Ada likes cups. She has four of them."' in chats(llm)[3].text
+
+
+def test_an_answer_over_its_length_is_asked_for_once_more_shorter(bank: RestBank, llm: ScriptedLlm) -> None:
+    long = answers("Ada drinks green tea, and much can be said of it. " * 8 + "[f1]")
+    llm.script(long, answers("Green tea [f1]."))
+    answer = asked(bank, max_tokens=20)
+    assert (answer["text"], len(answer["based_on"]["memories"])) == ("Green tea.", 1)
+    request = chats(llm)[1]
+    assert (request.tools, request.tool_choice) == (["done"], "done")
+    assert "20 at most are wanted" in request.messages[-1]["content"]
+    assert [call["scope"] for call in answer["trace"]["llm_calls"]] == ["embed", "reflect_2", "reflect_shorten"]
+
+
+@pytest.mark.parametrize("fault", ["longer", "no answer", "text", "an error"])
+def test_a_long_answer_stands_when_no_shorter_one_comes(bank: RestBank, llm: ScriptedLlm, fault: str) -> None:
+    faults = {
+        "longer": answers("Ada drinks green tea, and much can be said of it. " * 9 + "[f1]"),
+        "no answer": script.tool_call("done", {"answer_found": False, "answer": "", "memory_ids": []}),
+        "text": script.text("Green tea."),
+        "an error": script.failing(400, "no"),
+    }
+    llm.script(answers("Ada drinks green tea, and much can be said of it. " * 8 + "[f1]"), faults[fault])
+    answer = asked(bank, max_tokens=20)
+    assert answer["text"].count("much can be said") == 8
+    assert len(chats(llm)) == 2
+
+
+def test_an_answer_beside_a_search_counts_when_only_an_answer_may_come(bank: RestBank, llm: ScriptedLlm) -> None:
+    search = script.tool_call("recall", {"reason": "more", "query": "tea"})
+    done = ("done", {"answer_found": True, "answer": "Green tea [f1].", "memory_ids": ["f1"]})
+    llm.script(search, search, search, script.tool_calls(("recall", {"reason": "x", "query": "tea"}), done))
+    assert asked(bank)["text"] == "Green tea."
+    assert len(chats(llm)) == 4

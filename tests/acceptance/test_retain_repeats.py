@@ -9,6 +9,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from tests.support.eventually import eventually
 from tests.support.rest import RestBank, assert_refused
 
 BOAT = "Bob owns a red boat."
@@ -121,3 +122,23 @@ def test_an_operation_id_is_of_one_request_also_when_it_has_ended(bank: RestBank
     assert_refused(bank.ask("POST", "/memories", json=other), 409)
     bank.finished(asked["operation_id"])
     assert facts(bank) == ["Ada lives in Rome."]
+
+
+@pytest.mark.parametrize("mode", ["concise", "chunks"])
+def test_a_mark_of_byte_order_is_part_of_the_text_and_of_no_word(bank: RestBank, mode: str) -> None:
+    text = "\ufeffAda lives in Rome.\r\n\r\nBob lives in Oslo.\r\n"
+    bank.patch("/config", {"updates": {"retain_extraction_mode": mode, "retain_chunk_size": 25}})
+    bank.retain(text, document_id="file")
+    assert bank.get("/documents/file")["original_text"] == text
+    assert sorted(facts(bank)) == ["Ada lives in Rome.", "Bob lives in Oslo."]
+
+
+def test_of_a_retain_cut_off_with_its_bank_nothing_is_left_and_nothing_comes_back(bank: RestBank) -> None:
+    line = "Nobody counts the arches of this bridge, which are many and old. "
+    items = [{"content": f"{line}{number}. " + line * 650, "document_id": f"d{number}"} for number in range(4)]
+    told = bank.post("/memories", {"items": items, "async": True})
+    assert bank.ask("DELETE").status_code == 200
+    bank.retain("Ada lives in Rome.", document_id="new")
+    assert bank.get(f"/operations/{told['operation_id']}")["status"] == "not_found"
+    eventually(lambda: bank.get("/stats")["pending_operations"] == 0)
+    assert ([each["id"] for each in bank.get("/documents")["items"]], facts(bank)) == (["new"], ["Ada lives in Rome."])

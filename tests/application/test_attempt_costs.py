@@ -51,6 +51,7 @@ class PayingPolicy(ScriptedPolicy):
         self._numbers = count(1)
 
     def next_step(self, question: ReflectQuestion, results: Sequence[ToolResult], *, must_finish: bool) -> Thought:
+        del question, must_finish
         if not results:
             return Thought(step=RECALL)
         asked = PaidOnce(self._kept()).of({"prompt": self.prompt})

@@ -42,7 +42,7 @@ def test_put_of_what_is_already_so_gives_the_bank_and_records_nothing() -> None:
 def test_a_bank_that_is_not_there_has_no_missions_no_directives_and_the_config_of_the_server() -> None:
     world = World()
     assert world.banks.missions(BANK) == Missions()
-    assert world.banks.directives(BANK) == ()
+    assert world.banks.config_and_directives(BANK)[1] == ()
     assert world.banks.config(BANK) == BankConfig()
     assert world.log.of(BANK_STREAM) == []
 
@@ -95,9 +95,12 @@ def test_the_active_directives_of_a_bank_are_told_by_priority_with_their_tags() 
     off = directives.add(world.context, BANK, "Off", "Nothing.", {"is_active": False})
     gone = directives.add(world.context, BANK, "Gone", "Nothing.", {})
     directives.remove(world.context, BANK, gone)
-    assert [(each.directive_id, each.tags) for each in world.banks.directives(BANK)] == [(first, ("a",)), (last, ())]
+    assert [(each.directive_id, each.tags) for each in world.banks.config_and_directives(BANK)[1]] == [
+        (first, ("a",)),
+        (last, ()),
+    ]
     directives.change(world.context, BANK, off, {"is_active": True, "priority": 9})
-    assert [each.directive_id for each in world.banks.directives(BANK)] == [off, first, last]
+    assert [each.directive_id for each in world.banks.config_and_directives(BANK)[1]] == [off, first, last]
 
 
 def test_a_deleted_bank_takes_its_models_and_its_memory_with_it() -> None:

@@ -132,3 +132,16 @@ def test_a_model_that_takes_no_more_for_now_is_asked_no_more(service: Service, m
     mind.before = busy
     retried = consolidate(service, BANK)
     assert (retried.status, waiting(service, BANK), len(mind.asked)) == ("pending", (6, 0), 3)
+
+
+def test_failures_between_which_the_model_answers_do_not_end_the_work(service: Service, mind: ToldConsolidator) -> None:
+    observing(service, BANK, consolidation_llm_batch_size=1, consolidation_llm_parallelism=1)
+    retain(service, BANK, *TEXTS)
+
+    def every_other(_request: ConsolidationRequest) -> None:
+        if len(mind.asked) in (1, 3, 5, 7):
+            raise late()
+
+    mind.before = every_other
+    assert consolidate(service, BANK).status == "completed"
+    assert (waiting(service, BANK), len(mind.asked)) == ((0, 0), 12)

@@ -29,6 +29,7 @@ from tests.support.consolidating import (
     observing,
     operation,
     operations_of,
+    rows_of,
     waiting,
 )
 from tests.support.services import context, retain, run_pending, running_service
@@ -259,3 +260,12 @@ def test_two_requests_never_both_find_that_nobody_asked(service: Service) -> Non
     with ThreadPoolExecutor(2) as pool:
         asked = list(pool.map(lambda _number: requests.consolidate(context(service), BANK), range(2)))
     assert sorted(each.deduplicated for each in asked) == [False, True]
+
+
+def test_a_fact_that_nothing_was_made_of_can_be_asked_about_again(service: Service, mind: ToldConsolidator) -> None:
+    retain(service, BANK, "Ada sings.", "Bob sings.")
+    mind.act = lambda _request: ConsolidationProposal()
+    consolidate(service, BANK)
+    ada = next(row["fact_id"] for row in rows_of(service, BANK) if row["text"] == "Ada sings.")
+    assert service.observations.clear_of(context(service), BANK, ada) == 0
+    assert waiting(service, BANK) == (1, 0)

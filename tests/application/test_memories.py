@@ -254,3 +254,6 @@ def test_whoever_follows_writes_is_told_of_those_that_changed_something() -> Non
     world.memories.retain(world.context, BANK, [RetainItem(content="It has 16 arches.", document_id="guide")])
     world.memories.retain(world.context, BANK, [RetainItem(content="It has 16 arches.", document_id="guide")])
     assert told == [BANK]
+    for content in (f"It has 16 arches.\n{STATUES}", "It has 16 arches."):
+        world.memories.retain(world.context, BANK, [RetainItem(content=content, document_id="guide")])
+    assert told == [BANK] * 3

@@ -8,9 +8,7 @@ from uuid import NAMESPACE_DNS, uuid5
 
 import pytest
 
-from application.reflection import Amounts, Desk, Readable, Reflection, Reflector, Toolbox
-from application.reflection.expand import NOT_SHOWN, expand
-from application.reflection.nothing_else import NO_PAGES, NO_TEXTS
+from application.reflection import Amounts, Readable, Reflection, Reflector, Toolbox
 from domain.directives import Directive
 from domain.memory import Budget, Window
 from domain.mental_model.record import PageEvidence
@@ -23,7 +21,6 @@ from domain.reflection import (
     ToolCall,
     ToolCalls,
     ToolName,
-    ToolResult,
 )
 from domain.refresh import Candidate, RunFailed
 from domain.scope import Scope, admits
@@ -183,6 +180,23 @@ def test_no_answer_after_all_layers_is_one() -> None:
     assert reflection.unanswered == NoAnswer(reason="still not")
 
 
+def test_before_the_last_turn_the_layers_that_were_not_searched_are_read() -> None:
+    read = ToolCall(tool="read_mental_models", ids=("prague",))
+    layered = Layered(read, read, read, NoAnswer(reason="not there"), pages=[page("prague")])
+    reflection = layered.reflect("answer", budget="low")
+    assert used_tools(reflection)[-2:] == ["search_observations", "recall"]
+    assert [(results, finish) for _, results, finish in layered.policy.asked][-1] == (6, True)
+    assert reflection.unanswered == NoAnswer(reason="not there")
+
+
+def test_where_there_is_no_room_left_nothing_more_is_read() -> None:
+    long = page("long", "word " * 74_500)
+    layered = Layered(ToolCall(tool="read_mental_models", ids=("long",)), NoAnswer(reason="not there"), pages=[long])
+    reflection = layered.reflect("answer")
+    assert used_tools(reflection) == ["search_mental_models", "read_mental_models"]
+    assert reflection.unanswered == NoAnswer(reason="not there")
+
+
 def test_only_tools_with_something_behind_them_are_there() -> None:
     def tools(layered: Layered, **more: Any) -> tuple[ToolName, ...]:
         return layered.reflect(**more).tools
@@ -276,18 +290,3 @@ def test_directives_that_apply_go_with_the_question_and_are_kept() -> None:
     reflection = layered.reflect("answer", scope=Scope(tags=("stone",), tags_match="any"))
     assert [each.name for each in reflection.directives] == ["stone", "all"]
     assert layered.policy.asked[0][0].persona.directives == reflection.persona.directives
-
-
-def test_expanding_needs_facts_that_were_shown() -> None:
-    question = ReflectQuestion(name="", source_query="?", max_tokens=100, asked_at=NOW, tools=("recall", "expand"))
-    desk = Desk(
-        InMemoryMemoryStore(),
-        NO_PAGES,
-        NO_TEXTS,
-        question,
-        Readable(BANK, Scope(), Window(upto=1)),
-        "mid",
-        (ToolResult(call=RECALL),),
-    )
-    result = expand(ToolCall(tool="expand", ids=("nothing",)), desk)
-    assert [passage.problem for passage in result.passages] == [NOT_SHOWN]

@@ -203,6 +203,21 @@ def test_the_mind_is_asked_the_standing_question_with_the_present_text() -> None
     assert (question.current_content, question.asked_at) == ("Text.\n", NOW)
 
 
+@pytest.mark.parametrize(
+    ("before", "shown"),
+    [
+        (None, True),
+        (Scope(tags=("prague", "stone"), tags_match="all_strict"), True),
+        (Scope(tags=("vienna",), tags_match="all_strict"), False),
+        (Scope(), False),
+    ],
+)
+def test_a_text_of_memories_that_may_not_be_read_any_more_is_not_shown(before: Scope | None, shown: bool) -> None:
+    world = World(RECALL, answer_from_all).knows(BEGUN, tags=("prague",))
+    refresh(world, content="Text.\n", tags=("prague",), covered_scope=before)
+    assert world.policy.asked[0][0].current_content == ("Text.\n" if shown else "")
+
+
 @pytest.mark.parametrize(("budget", "limit"), [(None, 300), ("low", 100), ("mid", 300), ("high", 1000)])
 def test_the_budget_of_the_trigger_bounds_the_reading(budget: Any, limit: int) -> None:
     world = World(RECALL, answer_from_all).knows(BEGUN)

@@ -70,6 +70,10 @@ def test_documents_are_never_cut_and_a_large_one_is_alone() -> None:
     assert batches_of(items, tokens=10) == [[0, 3], [1], [2, 4]]
 
 
+def test_the_items_of_a_batch_are_in_the_order_of_the_request() -> None:
+    assert batches_of([item("a", "d1"), item("b", "d2"), item("c", "d1")]) == [[0, 1, 2]]
+
+
 def test_a_few_items_are_one_batch_and_many_without_a_document_several() -> None:
     assert batches_of([item("a"), item("b")]) == [[0, 1]]
     assert batches_of([item("four")] * 7, tokens=3) == [[0, 1, 2], [3, 4, 5], [6]]
@@ -137,6 +141,32 @@ def test_an_item_that_cannot_be_read_is_named_and_the_others_are_kept() -> None:
     assert "1 of 3 items could not be retained: item 1 (document 'd2')" in failed.error_message
     assert known(world) == {"A.", "C."}
     assert [each.purpose for each in failed.calls] == ["extract_facts", "failed", "extract_facts", "embed"]
+
+
+@pytest.mark.parametrize("asked", ["at once", "in the background", "in batches"])
+def test_an_item_that_failed_is_told_by_its_place_in_the_request_also_behind_one_that_is_blocked(asked: str) -> None:
+    world = World(extractor=PoisonedExtractor(poison=unusable("refused")))
+    block = {"enabled": True, "rules": [{"on": "sensitive_data", "action": "block"}]}
+    world.banks.put(world.context, BANK, changes={"memory_defense": block})
+    more = LONG if asked == "in batches" else ""
+    items = [item("It is sk_test_ABCDEF0123456789abcdef.", "s"), item(f"A.{more}", "d1"), item(f"poison {more}", "d2")]
+    if asked == "at once":
+        with pytest.raises(MindFailed, match=r"item 2 \(document 'd2'\)"):
+            world.memories.retain(world.context, BANK, items)
+        return
+    world.memories.retain_later(world.context, BANK, items, OPERATION)
+    poisoned = part_id(OPERATION, 1) if more else OPERATION
+    world.works(poisoned)
+    failed = world.operation(poisoned)[-1]
+    assert isinstance(failed, OperationFailed)
+    if not more:
+        assert isinstance(failed.result, RetainFailed)
+        assert [each.index for each in failed.result.failed_items] == [2]
+        return
+    asked_for = world.operation()[0]
+    assert isinstance(asked_for, OperationRequested)
+    assert isinstance(asked_for.work, BatchRetainAsked)
+    assert [each.items for each in asked_for.work.parts] == [(1,), (2,)]
 
 
 def test_a_retry_reads_only_what_is_left() -> None:

@@ -129,3 +129,10 @@ def test_a_turn_that_is_too_large_is_a_chunk_all_the_same() -> None:
 )
 def test_what_is_no_conversation_is_cut_like_any_text(text: str) -> None:
     assert parts(text, 3000, structured=2) == ([text] if text else [])
+
+
+def test_one_object_in_json_is_no_conversation_and_is_cut_like_any_text() -> None:
+    text = '{"role": "user", "content": "' + "many words " * 600 + '"}'
+    chunks = chunks_of(text, 3000)
+    assert max(len(chunk.text) for chunk in chunks) <= 3000
+    assert "".join(chunk.text for chunk in chunks) == text

@@ -58,9 +58,9 @@ def test_blocking_drops_an_item_with_a_secret_and_lets_others_pass() -> None:
 
 def test_blocked_items_are_left_out_and_a_request_of_nothing_else_is_refused_with_the_kinds_only() -> None:
     clean = RetainItem(content="Nothing here.")
-    assert screened_items([RetainItem(content=KEY), clean], rules("block")) == [clean]
-    assert screened_items([RetainItem(content=KEY), clean], None) == [RetainItem(content=KEY), clean]
-    assert screened_items([], rules("block")) == []
+    assert screened_items([RetainItem(content=KEY), clean], rules("block")) == {1: clean}
+    assert screened_items([RetainItem(content=KEY), clean], None) == {0: RetainItem(content=KEY), 1: clean}
+    assert screened_items([], rules("block")) == {}
     with pytest.raises(InvalidInput, match="stripe_secret") as refused:
         screened_items([RetainItem(content=KEY)], rules("block"))
     assert KEY not in str(refused.value)

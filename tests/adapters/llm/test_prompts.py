@@ -9,6 +9,7 @@ from adapters.llm.reflect_prompts import reflect_messages
 from adapters.llm.reflect_tools import tools_for
 from tests.adapters.llm.found_facts import question
 
+
 def flat(text: str) -> str:
     return " ".join(text.split())
 

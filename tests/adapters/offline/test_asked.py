@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from adapters.offline.asked import asked_by, is_about, most_telling_first, shares_of_words, told_by, worth_adding
 from domain.editing import NewFact
+from tests.adapters.offline.edit_requests import proposed, request
 from tests.adapters.offline.facts_of import SAID, stored
 
 CAMP = stored(1, "Ann: I took the kids camping in the mountains.", names=["Ann"])
@@ -63,3 +66,14 @@ def test_a_page_about_one_has_use_for_what_that_one_tells() -> None:
 def test_of_more_than_there_is_room_for_the_most_telling_stay() -> None:
     new = [NewFact(fact) for fact in (PRAISE, CAMP)]
     assert [each.fact for each in worth_adding(asked_by("What is known about Ann?"), new, 13)] == [CAMP]
+
+
+def test_the_editor_leaves_out_what_others_said_of_other_things() -> None:
+    asked = replace(request("# Ann\n", [CAMP, ASKED, OTHER]), source_query="What is known about Ann?")
+    assert [edit.facts for edit in proposed(asked)] == [(CAMP.id,)]
+
+
+def test_the_editor_fills_half_of_a_page_at_most_with_what_was_said_last() -> None:
+    told = [stored(n, f"Ann: I took the kids camping in mountain number {n}.", names=["Ann"]) for n in range(1, 9)]
+    asked = replace(request("# Ann\n", told, max_tokens=60), source_query="What is known about Ann?")
+    assert len(proposed(asked)) == 2

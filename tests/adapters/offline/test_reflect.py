@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import random
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
 from adapters.offline.reflect import MOST_FACTS, NEAREST_FACTS, OfflineReflectPolicy
-from domain.memory import Fact, RecalledFact
+from domain.memory import RecalledFact
 from domain.reflection import (
     Answer,
     Mention,
@@ -246,44 +246,3 @@ def test_rf_05_one_who_asks_about_a_year_is_told_of_no_other(text: str, answered
 def test_what_is_only_nearest_is_no_answer_to_one_who_asks() -> None:
     found = ToolResult(call=CALL, facts=(recalled(stored(1, "It rained."), semantic=0.1),))
     assert asks("Who drinks tea?", found) == NoAnswer(reason="no memory in scope was found for the question")
-
-
-# --- what is said in conversations ------------------------------------------------------------------------------------
-
-CAMPING = stored(1, "Ann: I took the kids camping last week.", names=["Ann"], occurred=SAID)
-PAINTING = stored(2, "Ben: I painted a lake in Norway.", names=["Ben"])
-ASKING = stored(3, "Ann: Which lake in Norway did you paint?", names=["Ann"])
-
-
-def spoken(question: str, *facts: Fact, kind: Literal["answer", "document"] = "answer") -> Answer | NoAnswer:
-    asked = ReflectQuestion(name="", source_query=question, max_tokens=500, asked_at=SAID, kind=kind)
-    result = ToolResult(call=ToolCall(tool="recall"), facts=tuple(recalled(fact) for fact in facts))
-    step = OfflineReflectPolicy().next_step(asked, [result], must_finish=True).step
-    assert isinstance(step, (Answer, NoAnswer))
-    return step
-
-
-def test_an_answer_has_the_words_asked_for_and_no_questions() -> None:
-    answer = spoken("What did Ben paint in Norway?", CAMPING, ASKING, PAINTING)
-    assert isinstance(answer, Answer)
-    assert answer.used == (str(PAINTING.id),)
-
-
-def test_what_is_known_of_others_answers_nothing_about_one() -> None:
-    answer = spoken("What did Zoe paint?", CAMPING, PAINTING)
-    assert isinstance(answer, NoAnswer)
-    assert "Zoe" in answer.reason
-    assert isinstance(spoken("What did Zoe paint?", stored(4, "A lake was painted.")), Answer)
-
-
-def test_a_document_about_one_holds_what_that_one_tells() -> None:
-    page = spoken("What is known about Ann?", PAINTING, ASKING, CAMPING, kind="document")
-    assert isinstance(page, Answer)
-    assert page.used == (str(CAMPING.id),)
-
-
-def test_what_happened_in_order_is_one_list_by_time() -> None:
-    later = stored(5, "Ben: I moved.", names=["Ben"], occurred=SAID.replace(year=2025))
-    page = spoken("What happened, in order?", later, CAMPING, kind="document")
-    assert isinstance(page, Answer)
-    assert page.markdown == "- (2024-05-15) Ann: I took the kids camping last week.\n- (2025-05-15) Ben: I moved.\n"

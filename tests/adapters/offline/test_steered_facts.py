@@ -152,7 +152,11 @@ def test_a_chunk_that_is_not_in_the_item_is_read_alone() -> None:
 
 
 def test_a_conversation_in_json_is_read_as_spoken_lines_and_its_facts_know_their_chunk() -> None:
-    said = [("ada", "I moved to Rome yesterday. It is warm."), ("Ben", "It rains."), ("assistant", "I booked a flight.")]
+    said = [
+        ("ada", "I moved to Rome yesterday. It is warm."),
+        ("Ben", "It rains."),
+        ("assistant", "I booked a flight."),
+    ]
     turns = [
         {"role": "assistant" if name == "assistant" else "user", "name": name, "content": text}
         | {"timestamp": f"2024-03-0{number}T10:00:00Z"}

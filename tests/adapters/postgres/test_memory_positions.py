@@ -57,6 +57,15 @@ def test_a_late_committer_gets_the_later_position(memory: BankMemory) -> None:
         assert late.result(timeout=10) == MemoryWrite(position=3, written=1, closed=0)
 
 
+def test_a_writer_that_waited_sees_a_document_as_the_one_before_left_it(memory: BankMemory) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        with memory.database.begin() as first:
+            memory.store.write(memory.bank_id, documents_of(document("d1", "stays", "goes")), NOON, first)
+            late = pool.submit(memory.retain, document("d1", "stays", "comes"))
+            eventually(lambda: waiting_for_the_clock(memory))
+        assert late.result(timeout=10) == MemoryWrite(position=4, written=1, closed=1)
+
+
 def waiting_for_the_clock(memory: BankMemory) -> bool:
     with memory.database.connection() as connection:
         return bool(
@@ -70,7 +79,8 @@ def waiting_for_the_clock(memory: BankMemory) -> bool:
 def test_a_writer_that_gives_up_leaves_its_positions_to_the_next(memory: BankMemory) -> None:
     with ThreadPoolExecutor(1) as pool:
         with psycopg.connect(memory.database.conninfo, row_factory=dict_row) as first:
-            memory.store.write(memory.bank_id, documents_of(document("d1", "first", "and more")), NOON, PostgresTransaction(first))
+            documents = documents_of(document("d1", "first", "and more"))
+            memory.store.write(memory.bank_id, documents, NOON, PostgresTransaction(first))
             late = pool.submit(memory.retain, document("d2", "late"))
             eventually(lambda: waiting_for_the_clock(memory))
             first.rollback()

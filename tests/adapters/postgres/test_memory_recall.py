@@ -103,6 +103,17 @@ def test_a_floor_of_the_words_prunes_their_arm_only(memory: BankMemory) -> None:
     assert memory.texts("tea quince", EAST, min_keyword=floor) == ["tea with quince", "tea"]
 
 
+def test_several_words_score_what_each_of_them_scores_alone(memory: BankMemory) -> None:
+    memory.retain(document("d1", "tea with quince in the afternoon", "tea", "coffee", "water"))
+
+    def score(words: str) -> float:
+        found = {each.fact.text: each.scores.keyword or 0.0 for each in memory.recall(words, by_links=False)}
+        return found["tea with quince in the afternoon"]
+
+    assert score("tea quince") == pytest.approx(score("tea") + score("quince"))
+    assert score("quince") > score("tea") > 0
+
+
 def test_equal_scores_are_ordered_by_position_the_newest_first(memory: BankMemory) -> None:
     memory.retain(*(document(f"d{number}", f"tea {number}") for number in range(6)))
 

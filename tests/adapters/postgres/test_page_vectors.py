@@ -7,11 +7,14 @@ import pytest
 from adapters.postgres.page_vectors import PostgresPageIndex
 from adapters.postgres.source_texts import PostgresSourceTexts
 from adapters.service import Service
+from application.ports.pages import PageOrigin
 from domain.memory import RecallQuery
 from domain.scope import Scope
 from tests.support.services import context, define, retain, run_pending
 
 BANK = "pages"
+TEAS = Scope(tags=("tea",), tags_match="all_strict")
+"""What a page of this tag reads."""
 
 
 def index_of(service: Service, model: str = "some-model", *, observations: bool = False) -> PostgresPageIndex:
@@ -37,7 +40,9 @@ def test_pages_wait_for_their_vectors_and_are_found_by_word_meanwhile(pages: Pos
     by_id = {each.mental_model_id: each for each in pages.matches(BANK, ["tea", "hill", "none"], (1.0, 0.0))}
     assert (by_id["tea"].semantic, by_id["tea"].terms, by_id["tea"].tags) == (None, {"tea", "hill"}, ("tea",))
     assert (by_id["empty"].is_empty, by_id["empty"].terms) == (True, frozenset())
-    assert pages.tags(BANK) == {"tea": ("tea",)}
+    assert pages.origins(BANK) == {"tea": PageOrigin(("tea",), (TEAS,))}
+    assert (by_id["tea"].made_in, by_id["empty"].made_in) == ((TEAS,), ())
+    assert pages.read(BANK, ["tea"])["tea"].made_in == (TEAS,)
     makes_all(pages)
     assert (pages.pending(BANK), list(pages.without_vector(None, 10))) == (0, [])
     (tea,) = [each for each in pages.matches(BANK, [], (0.6, 0.8)) if each.mental_model_id == "tea"]
@@ -109,6 +114,10 @@ def test_a_text_is_shown_where_all_that_was_read_from_it_may_be(
     assert whole == ({fact.id: "Ada likes tea. Ada lives in Oslo." for fact in facts} if seen else {})
     assert set(texts.chunks(BANK, facts, scope)) == ({fact.id for fact in facts if fact.chunk_id} if seen else set())
     assert texts.documents("another", facts, scope) == {}
+    newest = service.memory.position(BANK)
+    for upto, there in ((newest, seen), (newest - 1, False)):
+        assert bool(texts.documents(BANK, facts, scope, upto)) is there
+        assert bool(texts.chunks(BANK, facts, scope, upto)) is (there and any(fact.chunk_id for fact in facts))
 
 
 def test_the_vector_of_a_deleted_page_is_forgotten(service: Service, pages: PostgresPageIndex) -> None:

@@ -24,8 +24,8 @@ def raises(recorded: Recorded) -> Iterable[Statement]:
     raise ValueError(f"{recorded.stream.name} is not to its liking")
 
 
-def says_nonsense(recorded: Recorded) -> Iterable[Statement]:
-    return [SOUND, Statement("SELECT nonsense", {}), SOUND]
+def says_nonsense(_recorded: Recorded) -> Iterable[Statement]:
+    return [SOUND, Statement("SELECT nonsense", {}), *[SOUND] * 300]
 
 
 def broken(project: Any) -> Projection:

@@ -71,6 +71,13 @@ def test_the_vector_index_is_built_once_and_again_after_an_unfinished_build(inde
     assert plan(indexed, limit=5).reach > 0
 
 
+def test_the_vector_index_is_of_a_breadth_that_new_facts_can_pay_for(indexed: BankMemory) -> None:
+    with indexed.database.connection() as connection:
+        row = connection.execute("SELECT reloptions FROM pg_class WHERE oid = 'current_vectors_3'::regclass").fetchone()
+    assert row is not None
+    assert set(row["reloptions"]) == {"m=8", "ef_construction=64"}
+
+
 def test_processes_that_start_together_build_one_index(indexed: BankMemory) -> None:
     def build(_: int) -> bool:
         with indexed.database.connection() as connection:
