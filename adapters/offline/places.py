@@ -89,5 +89,8 @@ def _place(section: Section) -> Place:
 
 
 def _holds_statements(block: Block) -> bool:
-    """A numbered list holds steps or ranks: one more fact is none."""
-    return block.kind == "list" and block.source.lstrip()[:1] in ("-", "+", "*")
+    """A numbered list holds steps or ranks: one more fact is none. To an empty item nothing can be added: what follows
+    it would be read as part of it, or of what comes after."""
+    if block.kind != "list" or block.source.lstrip()[:1] not in ("-", "+", "*"):
+        return False
+    return bool(block.items) and any(map(str.isalnum, block.items[-1].source))
