@@ -1,7 +1,7 @@
 """Cutting a text into chunks that are read in one go.
 
 A text that was read before is cut where it was cut then, as far as it is still the same: what did not change need not
-be read again. A conversation in JSON is cut between turns, never inside one.
+be read again. A conversation in JSON is cut between turns, and inside one only where it is too long for one reading.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from domain.memory import Chunk
 
 CHUNK_SIZE = 3000
 """Characters, as in the system of reference."""
+LONGEST_TURN = 10
+"""Times the size of a chunk that a turn may have: a longer one is cut as any text."""
 _FEWEST_KNOWN = 40
 """A shorter chunk of before is not looked for inside a text: it may stand anywhere."""
 
@@ -33,8 +35,8 @@ def chunks_of(
     text: str, size: int = CHUNK_SIZE, structured_size: int | None = None, known: Sequence[str] = ()
 ) -> tuple[Chunk, ...]:
     """The chunks of a text, which joined are the text. Each has `size` characters at most, or is a `known` one; of a
-    conversation in JSON `structured_size` at most (None: `size`), or is one turn. `known` are the chunks of an earlier
-    text, in their order."""
+    conversation in JSON `structured_size` at most (None: `size`), or is one turn, up to LONGEST_TURN times as long.
+    `known` are the chunks of an earlier text, in their order."""
     turns = _turns(text)
     parts = _packed(turns, structured_size or size) if turns else _parts_beside(text, known, size)
     return tuple(Chunk(number=number, text=part) for number, part in enumerate(parts))
@@ -167,12 +169,15 @@ def _after_blanks(text: str, place: int) -> int:
 
 
 def _packed(turns: Sequence[str], size: int) -> Iterator[str]:
-    """As many turns together as fit; one that does not fit alone is a chunk all the same."""
+    """As many turns together as fit; one that does not fit alone is a chunk all the same, up to LONGEST_TURN."""
     together = ""
     for turn in turns:
         if together and len(together) + len(turn) > size:
             yield together
             together = ""
-        together += turn
+        if len(turn) > LONGEST_TURN * size:
+            yield from _parts(turn, size)
+        else:
+            together += turn
     if together:
         yield together

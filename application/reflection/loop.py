@@ -202,6 +202,7 @@ class _Run:
 
     def _search(self, calls: Sequence[ToolCall]) -> None:
         """Carries the calls of one turn out, each within its share of the room that is left."""
+        check_deadline()
         reflection = self._reflection
         share = max(LEAST_TOKENS, self._room() // (len(calls) + 1))
         calls = [call.model_copy(update={"max_tokens": min(call.max_tokens, share)}) for call in calls]

@@ -204,7 +204,22 @@ def test_when_nobody_waits_any_more_nothing_more_is_asked(bank: RestBank, llm: S
     with pytest.raises(httpx.ReadTimeout):
         bank.ask("POST", "/reflect", json={"query": "What does Ada drink?"}, timeout=1.5)
     eventually(lambda: len(chats(llm)) == 1, timeout=5)
+    eventually(lambda: _gone(bank), timeout=10)
+    before = len(llm.requests)
     release.set()
+    eventually(lambda: not _answering(), timeout=10)
+    assert len(llm.requests) == before
+
+
+def _gone(bank: RestBank) -> bool:
+    """Whether the service knows that the caller of a reflect went away."""
+    told = bank.client.get("/metrics").text.splitlines()
+    return any("/reflect" in line and 'status="499"' in line for line in told)
+
+
+def _answering() -> bool:
+    """Whether a thread of the service still works on an answer."""
+    return any(thread.name == "Reflections.answer" for thread in threading.enumerate())
 
 
 def test_the_text_around_facts_is_told_when_a_trigger_asks_for_it(bank: RestBank, llm: ScriptedLlm) -> None:

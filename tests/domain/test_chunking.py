@@ -136,3 +136,14 @@ def test_one_object_in_json_is_no_conversation_and_is_cut_like_any_text() -> Non
     chunks = chunks_of(text, 3000)
     assert max(len(chunk.text) for chunk in chunks) <= 3000
     assert "".join(chunk.text for chunk in chunks) == text
+
+
+def test_a_turn_that_nobody_could_read_in_one_go_is_cut_as_any_text() -> None:
+    turns = ['{"content": "short"}', '{"content": "' + "word " * 200 + '"}', '{"content": "end"}']
+    text = "[" + ", ".join(turns) + "]"
+
+    parts = texts_of(text, 60)
+
+    assert "".join(parts) == text
+    assert max(map(len, parts)) <= 60
+    assert any(len(part) > 400 for part in texts_of(text, 400)), "a turn is not cut while it can be read"

@@ -465,6 +465,20 @@ EVENT_EXAMPLES: Mapping[str, Event] = {
         error_message="the endpoint answered 401", result=CONSOLIDATION_DONE, calls=CALLS
     ),
     "operation.completed/consolidation": OperationCompleted(result=CONSOLIDATION_DONE),
+    "operation.folded/batch_retain": OperationFolded(work=BATCH_ASKED, released=True),
+    "operation.parked/batch_retain": OperationParked(
+        work=BATCH_ASKED, reason="quota", until=datetime(2026, 3, 3, tzinfo=UTC), calls=CALLS
+    ),
+    "operation.restarted/batch_retain": OperationRestarted(work=BATCH_ASKED),
+    "operation.retry_scheduled/batch_retain": OperationRetryScheduled(
+        work=BATCH_ASKED,
+        error_message="the endpoint answered 429",
+        retry_count=1,
+        next_retry_at=datetime(2026, 3, 2, 9, 31, tzinfo=UTC),
+        result=RETAIN_FAILED,
+        calls=CALLS,
+    ),
+    "operation.completed/retain_failed": OperationCompleted(result=RETAIN_FAILED),
     "operation.started": OperationStarted(attempt=1),
     "operation.retry_scheduled": OperationRetryScheduled(
         work=REFRESH_ASKED,
