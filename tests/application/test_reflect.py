@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 import pytest
 
+from application.current_operation import answering_within
+from application.deadline import Deadline
 from application.reflection import ITERATIONS, RETRIEVAL_EMPTY, Readable, Reflection, Reflector
 from domain.memory import FACTS_OF_BUDGET, RecallQuery, Window
 from domain.mental_model.record import FactCount
 from domain.mental_model.trigger import Budget
-from domain.reflection import Answer, NoAnswer, ReflectQuestion, Thought, ToolCall
+from domain.reflection import Answer, NoAnswer, ReflectQuestion, Thought, ToolCall, ToolResult
 from domain.refresh import Candidate, RunFailed
 from domain.scope import Scope
 from tests.support.examples import BANK, NOW, QUESTION, call
@@ -205,3 +208,18 @@ def test_what_a_failure_says_can_be_stored() -> None:
     broken = Reflecting(RECALL)
     broken.embedder.broken = unusable(UNSTORABLE)
     assert broken.reflect().result == RunFailed("retrieval_failed", f"recall failed: {STORABLE}")
+
+
+def test_when_nobody_waits_any_more_what_the_mind_asks_for_is_not_looked_up() -> None:
+    deadline = Deadline(60)
+
+    def asks_while_the_caller_goes(_results: Sequence[ToolResult]) -> ToolCall:
+        deadline.pass_now()
+        return RECALL
+
+    reflecting = Reflecting(asks_while_the_caller_goes)
+    with answering_within(deadline):
+        reflection = reflecting.reflect()
+    assert isinstance(reflection.result, RunFailed)
+    assert "took longer than 60 s" in reflection.result.message
+    assert reflecting.embedder.texts == []
