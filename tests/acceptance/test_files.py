@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
-from hindsight_client import Hindsight
 
+from tests.support.client_bank import official_client
 from tests.support.rest import RestBank, assert_refused
 
 
@@ -117,7 +117,7 @@ def test_a_request_without_files_or_form_says_what_to_send(bank: RestBank) -> No
 def test_the_official_client_retains_files(bank: RestBank, address: str, tmp_path: Path) -> None:
     file = tmp_path / "guide.md"
     file.write_text("It has 16 arches.")
-    with Hindsight(base_url=address) as client:
+    with official_client(address) as (client, _loop):
         answer = client.retain_files(bank.bank_id, [file], files_metadata=[{"document_id": "guide", "tags": ["stone"]}])
         for operation_id in answer.operation_ids:
             bank.finished(operation_id)

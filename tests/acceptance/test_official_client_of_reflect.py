@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
 from hindsight_client import Hindsight
 
+from tests.support.client_bank import official_client
+
 
 @pytest.fixture
 def hindsight(address: str) -> Iterator[Hindsight]:
-    """The client's sync methods run on the thread's event loop; it is made and closed here."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    with Hindsight(base_url=address, timeout=30) as client:
+    with official_client(address) as (client, _loop):
         yield client
-    asyncio.set_event_loop(None)
-    loop.close()
 
 
 def test_an_answer_with_its_facts_and_without(hindsight: Hindsight) -> None:

@@ -40,11 +40,19 @@ class ClientBank:
 
 
 @contextmanager
-def client_bank(address: str) -> Iterator[ClientBank]:
+def official_client(address: str) -> Iterator[tuple[Hindsight, asyncio.AbstractEventLoop]]:
     """The client's sync methods run on the thread's event loop; it is made and closed here."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
-    with Hindsight(base_url=address, timeout=30) as client:
+    try:
+        with Hindsight(base_url=address, timeout=30) as client:
+            yield client, loop
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+@contextmanager
+def client_bank(address: str) -> Iterator[ClientBank]:
+    with official_client(address) as (client, loop):
         yield ClientBank(client, loop)
-    asyncio.set_event_loop(None)
-    loop.close()
