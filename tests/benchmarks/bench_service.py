@@ -240,6 +240,7 @@ def _llm_rows() -> list[Row]:
             "PALIMPSEST_LLM_BASE_URL": llm.base_url,
             "PALIMPSEST_LLM_API_KEY": "none",
             "PALIMPSEST_LLM_MODEL": "instant",
+            "PALIMPSEST_ENABLE_OBSERVATIONS": "false",  # calls of consolidation would be counted as those of refreshes
         }
         server = Server(data_dir, **engine)
         server.ask("POST", "/memories", {"items": [{"content": sentence(1)}]})
@@ -285,6 +286,7 @@ def _many_rows() -> list[Row]:
             "PALIMPSEST_LLM_BASE_URL": llm.base_url,
             "PALIMPSEST_LLM_API_KEY": "none",
             "PALIMPSEST_LLM_MODEL": "instant",
+            "PALIMPSEST_ENABLE_OBSERVATIONS": "false",  # calls of consolidation would be counted as those of refreshes
         }
         server = Server(data_dir, **engine)
         server.ask("POST", "/memories", {"items": [{"content": sentence(1)}]})
