@@ -134,10 +134,8 @@ def _reach(query: RecallQuery, row: DictRow, scope_facts: int, dimensions: int, 
 
 
 def graph_settings(plan: RecallPlan) -> dict[str, Any]:
-    """Settings for a search of the vector graph: that it is made at all, how wide it looks, and that it goes on until
-    enough facts pass."""
-    # The planner knows less than the plan: without this it may well sort all facts of the bank instead.
-    settings = {"enable_sort": "off", "hnsw.ef_search": min(MOST_GRAPH_SEARCH, max(100, plan.reach))}
+    """Settings for a search of the vector graph: how wide it looks, and that it goes on until enough facts pass."""
+    settings: dict[str, Any] = {"hnsw.ef_search": min(MOST_GRAPH_SEARCH, max(100, plan.reach))}
     if not plan.iterative:
         return settings
     return settings | {

@@ -16,7 +16,7 @@ from application.ports import MindFailed
 
 logger = logging.getLogger(__name__)
 
-LOOK_EVERY_SECONDS = 60
+LOOK_EVERY_SECONDS = 10
 """How often it is looked whether a bank has grown enough."""
 
 ADVISORY_LOCK = 0x70616C76  # "palv"

@@ -135,6 +135,28 @@ def test_the_graph_is_really_searched(indexed: BankMemory) -> None:
     assert eventually(scans) > 0
 
 
+def test_before_there_are_statistics_no_bank_is_read_for_each_fact_found(database: Database) -> None:
+    """A bank that was just filled, before autovacuum looked at it: neighbours are read by their place all the same."""
+    memory = BankMemory(database)
+    memory.retain(*(document(f"d{number}", *(f"tea {number} {line}" for line in range(200))) for number in range(80)))
+
+    def rows_read() -> int:
+        with database.connection() as connection:
+            row = connection.execute(
+                "SELECT pg_stat_force_next_flush(), idx_tup_read AS n FROM pg_stat_user_indexes"
+                " WHERE indexrelname = 'current_facts_by_mention'"
+            ).fetchone()
+        return int(row["n"]) if row else -1
+
+    before = rows_read()
+    for _ in range(3):
+        assert len(memory.recall("tea", limit=50)) == 50
+    with database.connection() as connection:
+        connection.execute("SELECT pg_stat_force_next_flush()")
+
+    assert rows_read() - before < 16_000
+
+
 def test_a_small_bank_beside_a_large_one_loses_nothing(indexed: BankMemory) -> None:
     small = indexed.neighbour()
     small.retain(document("d1", *(said(f"tea {number}", NORTH) for number in range(50))))
@@ -184,7 +206,7 @@ def test_an_extension_without_iterative_scans_is_searched_only_where_nothing_can
 
     narrow = plan(indexed, limit=20)
     assert not narrow.iterative
-    assert recall_plan.graph_settings(narrow).keys() == {"enable_sort", "hnsw.ef_search"}
+    assert recall_plan.graph_settings(narrow).keys() == {"hnsw.ef_search"}
     assert narrow.reach > 0
     assert len(indexed.recall("", NORTH, limit=20)) == 20
     monkeypatch.setattr(recall_plan, "MOST_GRAPH_SEARCH", 29)
