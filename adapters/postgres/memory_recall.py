@@ -20,8 +20,8 @@ from adapters.postgres.scope_sql import ScopeCondition
 from domain.memory import Fact, RecalledFact, RecallQuery, estimated_tokens
 from domain.recall.fusion import TEMPORAL, Candidate, Found, candidates_of, pool_of, worth_of_names
 
-# Starting a compiler or other processes takes longer than a recall should. Where an index gives an order it is the one to
-# read: a plan made before there are statistics may well sort a whole bank for each fact instead.
+# Starting a compiler or other processes takes longer than a recall should. Where an index gives an order, it is the one
+# to read: a plan made before there are statistics may well sort a whole bank for each fact instead.
 _SNAPSHOT = (
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
     " SET LOCAL jit = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL enable_sort = off"
