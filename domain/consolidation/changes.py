@@ -145,10 +145,10 @@ class _Draft:
     def _add(self, text: str, facts: Sequence[Fact]) -> None:
         """A new observation, unless one says the same in the same words about the same."""
         new = joined_by(None, facts, text)
-        standing = (self._updated.get(key) or _as_written(each) for key, each in self._shown.items())
-        for same in standing:
-            if same.before is not None and same.before.id not in self._dropped and _is_said_by(new, same):
-                self._updated[same.before.id] = merged(same, new)
+        for key, shown in self._shown.items():
+            standing = self._updated.get(key) or shown
+            if key not in self._dropped and _is_said_by(new, standing):
+                self._updated[key] = merged(self._updated.get(key) or _as_written(shown), new)
                 return
         for number, created in enumerate(self._created):
             if _is_said_by(new, created):
@@ -240,7 +240,7 @@ def _as_written(observation: Fact) -> WrittenObservation:
     )
 
 
-def _is_said_by(new: WrittenObservation, other: WrittenObservation) -> bool:
+def _is_said_by(new: WrittenObservation, other: WrittenObservation | Fact) -> bool:
     return bare(new.text) == bare(other.text) and about_the_same(new.entities, other.entities)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 NEAR_DUPLICATE = 0.97
 """Cosine similarity from which two observations of a scope are taken for one (the system of reference)."""
@@ -12,8 +13,9 @@ _WORD = re.compile(r"[^\W_]+(?:[.,:/'’-][^\W_]+)*")
 _NEGATIONS = frozenset({"no", "not", "never", "none", "nobody", "nothing", "without", "cannot", "neither", "nor"})
 
 
+@lru_cache(maxsize=2_000)
 def bare(text: str) -> str:
-    """The words alone, in lower case."""
+    """The words alone, in lower case. Kept: each new text is compared with all that are shown beside it."""
     return " ".join(_WORD.findall(text)).casefold()
 
 
