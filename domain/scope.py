@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self, assert_never
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 
+from domain.refusals import InvalidInput
 from domain.value import Value
 
 TagsMatch = Literal["any", "all", "any_strict", "all_strict", "exact"]
@@ -47,11 +48,19 @@ def _depth(group: _Group) -> int:
 
 
 class TagLeaf(_Group):
-    """Rows whose tags match `tags` by `match`; an empty list is taken literally, never as "no filter"."""
+    """Rows whose tags match `tags` by `match`; an empty list is taken literally, never as "no filter". A leaf that is
+    to be resolved by likeness is none of a scope yet: `domain.fuzzy_tags` makes it one."""
 
     tags: tuple[str, ...]
     match: TagsMatch = "any_strict"
-    resolve: Literal["exact"] = "exact"
+    resolve: Literal["exact", "fuzzy"] = "exact"
+
+    def require_exact(self) -> None:
+        """Raises InvalidInput where tags are not looked for by likeness."""
+        if self.resolve != "exact":
+            raise InvalidInput(
+                "tag_groups", 'resolve "fuzzy" is for recall, reflect and entities; name the tags exactly here'
+            )
 
 
 class TagAnd(_Group):
@@ -156,6 +165,7 @@ def _flat(wanted: frozenset[str], match: TagsMatch, have: frozenset[str]) -> boo
 def _group(group: TagGroup, have: frozenset[str]) -> bool:
     match group:
         case TagLeaf(tags=tags, match=match):
+            group.require_exact()
             return _flat(frozenset(tags), match, have)
         case TagAnd(all_of=children):
             return all(_group(child, have) for child in children)

@@ -77,6 +77,7 @@ def _scope(scope: Scope, tags: _Tags) -> _Bounds:
 def _group(group: TagGroup, tags: _Tags) -> _Bounds:
     match group:
         case TagLeaf(tags=wanted, match=match):
+            group.require_exact()
             return _leaf(frozenset(wanted), match, tags)
         case TagAnd(all_of=children):
             return _all(_group(child, tags) for child in children)

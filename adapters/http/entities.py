@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from adapters.http.backend import Api
 from adapters.http.fields import AnyLimit, BankId, Offset, TagFilter, uuid_or_none
 from adapters.http.memory_responses import EntityDetailResponse, EntityListResponse, entity_detail, entity_list_item
 from adapters.http.responses import Problem, respond
-from adapters.http.tag_filters import TagGroupsText, scope_of
+from adapters.http.tag_filters import TagGroupsText, exact, scope_of
 from adapters.http.wire_route import WireRoute
 from adapters.postgres import entity_listing
 from domain.refusals import EntityNotFound
@@ -32,7 +33,7 @@ async def list_entities(
     tag_groups: TagGroupsText = None,
 ) -> Response:
     """Names in current memories, the most mentioned first; with a filter, those that memories in it mention."""
-    scope = scope_of(tags, tags_match, tag_groups)
+    scope = await exact(api, bank_id, scope_of(tags, tags_match, tag_groups))
     listed, total = await api.ask(entity_listing.page(bank_id, scope, limit, offset))
     if not total:
         await api.require_bank(bank_id)
@@ -50,7 +51,7 @@ async def get_entity(
     tag_groups: TagGroupsText = None,
 ) -> Response:
     """A name, and what was observed of it."""
-    scope = scope_of(tags, tags_match, tag_groups)
+    scope = await exact(api, bank_id, scope_of(tags, tags_match, tag_groups))
     found = None
     if (known := uuid_or_none(entity_id)) is not None:
         found = await api.ask(entity_listing.find(bank_id, scope, known))
@@ -59,3 +60,16 @@ async def get_entity(
         raise EntityNotFound(bank_id, entity_id)
     observed = await api.ask(entity_listing.observations(bank_id, scope, found.name, OBSERVATIONS_SHOWN))
     return respond(entity_detail(found, list(observed)))
+
+
+@router.post(
+    "/{entity_id}/regenerate",
+    response_model=EntityDetailResponse,
+    responses={410: {"model": Problem, "description": "Retired"}},
+    deprecated=True,
+)
+async def regenerate_entity_observations(bank_id: BankId, entity_id: str) -> Response:
+    """Retired: observations are made by consolidation."""
+    raise HTTPException(
+        410, f"What is observed of entity '{entity_id}' in bank '{bank_id}' is made by POST .../consolidate"
+    )

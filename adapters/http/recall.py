@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -21,6 +22,7 @@ from adapters.http.recall_requests import (
 )
 from adapters.http.recall_responses import RecallResponse, answer_fields, names_of
 from adapters.http.responses import Problem, respond_with
+from adapters.http.tag_filters import exact
 from adapters.http.wire_route import WireRoute
 from adapters.postgres import entity_listing
 from application import recall
@@ -47,6 +49,7 @@ router = APIRouter(
 async def recall_memories(api: Api, bank_id: BankId, body: RecallRequest) -> Response:
     """Facts near the query in meaning, words, links and time, best first, cut at `max_tokens` of text."""
     asked = _asked(bank_id, body)
+    asked = replace(asked, scope=await exact(api, bank_id, asked.scope))
     began = time.perf_counter()
     recalled = await api.with_model(api.service.recalls.recall, api.by_user("POST recall"), asked)
     duration_ms = round((time.perf_counter() - began) * 1000, 1)

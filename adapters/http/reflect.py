@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -25,6 +26,7 @@ from adapters.http.reflect_wire import (
     ReflectTrace,
 )
 from adapters.http.responses import Problem, respond
+from adapters.http.tag_filters import exact
 from adapters.http.times import iso, iso_or_none
 from adapters.http.wire_route import WireRoute
 from application.reflection import Answered, Asked, Reflection
@@ -56,7 +58,9 @@ router = APIRouter(
 async def reflect(api: Api, request: Request, bank_id: BankId, body: ReflectRequest) -> Response:
     """Answers from mental models, observations and facts, and says what the answer rests on."""
     await api.require_bank(bank_id)
-    answered = await _while_there(api, request, _asked(bank_id, body))
+    asked = _asked(bank_id, body)
+    asked = replace(asked, scope=await exact(api, bank_id, asked.scope))
+    answered = await _while_there(api, request, asked)
     include = body.include or ReflectInclude()
     reflection = answered.reflection
     return respond(

@@ -65,6 +65,7 @@ class _Writer:
     def _group(self, group: TagGroup) -> sql.Composable:
         match group:
             case TagLeaf(tags=tags, match=match):
+                group.require_exact()
                 return self._flat(tags, match)
             case TagAnd(all_of=children):
                 return _joined(_AND, map(self._group, children))

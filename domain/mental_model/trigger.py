@@ -10,8 +10,9 @@ from croniter import CroniterBadDateError, croniter
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from domain import response_schema
+from domain.fuzzy_tags import is_fuzzy
 from domain.memory import Budget
-from domain.scope import FactType, TagGroup, TagsMatch
+from domain.scope import FactType, Scope, TagGroup, TagsMatch
 
 RefreshMode = Literal["full", "delta"]
 SOME_TIME = datetime(2000, 1, 1, tzinfo=UTC)
@@ -60,6 +61,13 @@ class Trigger(BaseModel):
         except CroniterBadDateError as error:
             raise ValueError(f"'{trimmed}' never fires: no such day exists") from error
         return trimmed
+
+    @field_validator("tag_groups")
+    @classmethod
+    def _tags_named_exactly(cls, value: tuple[TagGroup, ...] | None) -> tuple[TagGroup, ...] | None:
+        if value is not None and is_fuzzy(Scope(tag_groups=value)):
+            raise ValueError('resolve "fuzzy" is for recall and reflect: what a document reads is named exactly')
+        return value
 
     @field_validator("response_schema")
     @classmethod

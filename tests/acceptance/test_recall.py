@@ -120,3 +120,21 @@ def test_a_bad_option_is_refused(shared_bank: RestBank, body: dict[str, Any], to
 
 
 # --- reports from the field -------------------------------------------------------------------------------------------
+
+
+def test_tags_can_be_asked_for_by_likeness(bank: RestBank) -> None:
+    """For a request alone: what is stored, or listed by documents, names its tags exactly."""
+    bank.retain("the gangway of the north pier was mended", tags=["project:harbours"])
+    bank.retain("the gangway of the south pier was painted", tags=["project:airport"])
+    groups = [{"tags": ["project:harbour"], "resolve": "fuzzy"}]
+
+    found = bank.post("/memories/recall", {"query": "gangway", "tag_groups": groups})["results"]
+    answer = bank.post("/reflect", {"query": "which gangway?", "tag_groups": groups, "include": {"facts": {}}})
+    model = {"name": "m", "source_query": "which gangway?", "trigger": {"tag_groups": groups}}
+    refused = bank.ask("POST", "/mental-models", json=model)
+
+    assert [each["tags"] for each in found] == [["project:harbours"]]
+    assert "north" in answer["text"]
+    assert "south" not in answer["text"]
+    assert refused.status_code == 422
+    assert "named exactly" in refused.text

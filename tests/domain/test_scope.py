@@ -193,7 +193,7 @@ def test_groups_are_read_from_their_wire_form() -> None:
     ("wire", "message"),
     [
         ({"tags": ["a"], "match": "some"}, "'any', 'all', 'any_strict', 'all_strict' or 'exact'"),
-        ({"tags": ["a"], "resolve": "fuzzy"}, "Input should be 'exact'"),
+        ({"tags": ["a"], "resolve": "near"}, "'exact' or 'fuzzy'"),
         ({"tags": ["a"], "and": [{"tags": ["b"]}]}, "Extra inputs"),
         ({"and": []}, "at least 1 item"),
         ({"or": []}, "at least 1 item"),
