@@ -281,7 +281,7 @@ class _Composition:
             minds=self.minds,
             mental_models=mental_models,
             document_versions=DocumentVersions(mental_models, stores.memory),
-            dry_runs=DryRuns(mental_models, self.executor),
+            dry_runs=DryRuns(mental_models, self.executor, self.costs),
             banks=self.banks,
             bank_templates=BankTemplates(
                 handler, stores.log, identities, self.banks, stores.models_of, stores.refreshes_in_flight

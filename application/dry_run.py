@@ -9,7 +9,8 @@ from application.command_handler import mental_model_stream
 from application.mental_models import MentalModels, stood
 from application.ports import MindFailed
 from application.refresh import RefreshExecutor
-from domain.event import Recorded
+from application.request_costs import RequestCosts
+from domain.event import Context, Recorded
 from domain.mental_model.events import ContentUnchanged, ContentWritten, RefreshFailedError, RefreshOutcome
 from domain.mental_model.state import MentalModel
 from domain.reflection import ToolResult
@@ -47,12 +48,14 @@ class Preview:
 
 
 class DryRuns:
-    def __init__(self, mental_models: MentalModels, executor: RefreshExecutor) -> None:
+    def __init__(self, mental_models: MentalModels, executor: RefreshExecutor, costs: RequestCosts) -> None:
         self._mental_models = mental_models
         self._executor = executor
+        self._costs = costs
 
-    def refresh(self, bank_id: str, mental_model_id: str) -> Preview:
-        """Reads and asks what a refresh would, and writes nothing. It is asked for no structured view.
+    def refresh(self, context: Context, bank_id: str, mental_model_id: str) -> Preview:
+        """Reads and asks what a refresh would, and writes nothing but what that cost. It is asked for no structured
+        view.
 
         Raises MentalModelNotFound; MindFailed when the refresh would fail by an error."""
         version = self._mental_models.load(bank_id, mental_model_id).version
@@ -60,6 +63,7 @@ class DryRuns:
         model = stood(mental_model_id, events, version).model
         run = self._executor.execute(model, preview=True)
         outcome = decide_outcome(run, model)
+        self._costs.record(context, bank_id, "dry_run", outcome.record.calls)
         if isinstance(outcome, RefreshFailedError):
             raise MindFailed(
                 WOULD_FAIL.format(reason=outcome.failure_reason, message=outcome.error_message),

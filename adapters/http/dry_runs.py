@@ -45,7 +45,8 @@ router = APIRouter(
 async def dry_run_refresh_mental_model(api: Api, bank_id: BankId, mental_model_id: str) -> Response:
     """Reads and asks what a refresh would, tells what would come of it, and writes nothing. It costs what a refresh
     costs."""
-    preview = await api.with_model(api.service.dry_runs.refresh, bank_id, mental_model_id)
+    context = api.by_user("POST dry-run-refresh")
+    preview = await api.with_model(api.service.dry_runs.refresh, context, bank_id, mental_model_id)
     return respond(await api.command(_result, preview))
 
 

@@ -6,8 +6,9 @@ import pytest
 
 from application.dry_run import WOULD_FAIL, DryRuns, Preview
 from application.ports import MindFailed
+from application.request_costs import RequestCosts
 from domain.document import AppendBlock, parse
-from domain.event import Event
+from domain.event import Context, Event
 from domain.mental_model.events import (
     ContentPreservedNoNewFacts,
     ContentUnchanged,
@@ -20,7 +21,9 @@ from domain.mental_model.events import (
 from domain.mental_model.trigger import Trigger
 from domain.reflection import Answer
 from domain.refusals import MentalModelNotFound
+from domain.request import ModelsAsked
 from tests.support.examples import BANK, MENTAL_MODEL_STREAM, MODEL, NOW, preserved, window, written
+from tests.support.in_memory import NumberedIdentities
 from tests.support.scripted_minds import RECALL, answer_from_all, proposal, unusable
 from tests.support.world import World
 
@@ -29,12 +32,18 @@ STONE = written("Stone.\n", window=window(0))
 SECTION = parse(STONE.text).sections[0].id
 
 
-def preview(world: World) -> Preview:
-    """A dry run that is checked to write nothing."""
-    before = ({stream: list(events) for stream, events in world.log.streams.items()}, world.transactions.begun)
-    found = DryRuns(world.mental_models, world.executor).refresh(BANK, MODEL)
-    assert ({stream: list(events) for stream, events in world.log.streams.items()}, world.transactions.begun) == before
-    return found
+def preview(world: World, told: list[ModelsAsked] | None = None) -> Preview:
+    """A dry run that is checked to write nothing but what it cost, which is added to `told`."""
+    before = {stream: list(events) for stream, events in world.log.streams.items()}
+    costs = RequestCosts(world.handler, NumberedIdentities())
+    try:
+        return DryRuns(world.mental_models, world.executor, costs).refresh(Context("user", NOW), BANK, MODEL)
+    finally:
+        after = {stream: list(events) for stream, events in world.log.streams.items()}
+        asked = [events for stream, events in after.items() if stream.kind == "request"]
+        assert {stream: events for stream, events in after.items() if stream.kind != "request"} == before
+        if told is not None:
+            told.extend(each.event for events in asked for each in events)  # type: ignore[misc]
 
 
 def page(*mind: object, delta: bool = False, **fields: object) -> World:
@@ -71,6 +80,19 @@ def test_what_would_not_change_the_document_shows_it_as_it_is(
     found = preview(world)
     assert isinstance(found.outcome, outcome)
     assert (found.would_persist, found.content) == (would_persist, "Stone.\n")
+
+
+def test_what_it_cost_is_told_whether_a_document_would_come_of_it_or_not() -> None:
+    told: list[ModelsAsked] = []
+    preview(page(RECALL, answer_from_all), told)
+    with pytest.raises(MindFailed):
+        preview(page(RECALL, unusable(transient=True)), told)
+    preview(page(fact_types=["observation"]), told)
+
+    assert [(each.request, [call.purpose for call in each.calls]) for each in told] == [
+        ("dry_run", ["reflect_1", "embed", "reflect_2"]),
+        ("dry_run", ["reflect_1", "embed", "failed"]),
+    ]
 
 
 def test_a_delta_that_would_fail_is_a_preview_of_that() -> None:
