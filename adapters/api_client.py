@@ -34,10 +34,18 @@ class Api:
         self._address = address
         self._client = httpx2.Client(base_url=address, headers=_headers(key), timeout=seconds)
 
-    def ask(self, method: str, path: str, *, params: Params | None = None, body: Any = None) -> Any:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Params | None = None,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
         """The JSON of the answer, or its text when it is no JSON. Parameters that are None are left out."""
         try:
-            response = self._client.request(method, path, params=_given(params), **_body(body))
+            response = self._client.request(method, path, params=_given(params), headers=headers, **_body(body))
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise _unreachable(self._address, error) from error
         return _answer(response)
@@ -95,7 +103,12 @@ class AsyncApi:
 
 def bank_path(bank_id: str, *parts: str) -> str:
     """The path of a bank, or of something in it; ids are encoded."""
-    return "/".join(("/v1/default/banks", *(quote(part, safe="") for part in (bank_id, *parts))))
+    return "/".join(("/v1/default/banks", *(_encoded(part) for part in (bank_id, *parts))))
+
+
+def _encoded(part: str) -> str:
+    """An id as a part of a path, dots too: as they are, `..` would be taken for the way up, to another resource."""
+    return quote(part, safe="") if part.strip(".") else part.replace(".", "%2E")
 
 
 def _headers(key: str | None) -> dict[str, str]:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 
 from adapters.after_writes import AfterWrites
 from adapters.clock import RandomIdentities, SystemClock
 from adapters.engines import Minds, make_embedder, make_minds, make_reranker
 from adapters.metrics import ProcessMetrics
 from adapters.offline.dates import first_period
+from adapters.operation_watch import ModelWatch, OperationWatch
+from adapters.postgres.api_key_uses import PostgresKeyUses
 from adapters.postgres.read_models import ReadModels
 from adapters.scheduling import BROKEN, ReadSchedules
 from adapters.service import Service
 from adapters.settings import Settings
 from adapters.stores import Stores
+from adapters.tracing import Tracing, make_tracing
+from adapters.transfers import BankTransfers
+from application.api_keys import ApiKeys
 from application.automation import Automation
 from application.background import BackgroundWork
 from application.bank_templates import BankTemplates
@@ -27,12 +35,14 @@ from application.directives import Directives
 from application.document_versions import DocumentVersions
 from application.dry_run import DryRuns
 from application.extraction_preview import ExtractionPreviews
+from application.knowledge_base import KnowledgeBases
+from application.knowledge_base_import import KnowledgeBaseImports
 from application.memories import Memories
 from application.mental_models import MentalModels
 from application.observation_drafts import ObservationDrafts
 from application.observations import Observations
 from application.operations import Operations
-from application.page_search import PageSearch, PageVectors
+from application.page_search import PageFinder, PageSearch, PageVectors
 from application.ports import Clock, Embedder, Identities
 from application.recall import Recalls
 from application.reflection import Amounts, Reflections, Reflector, Toolbox
@@ -44,6 +54,10 @@ from application.retries import RetryPolicy
 from application.scheduler import Scheduler
 from domain.event import Context
 from domain.persona import Persona, persona_of
+from domain.usage import ModelCall
+
+SECRET_BYTES = 32
+"""Of an API key: too many for anybody to try."""
 
 
 def build(
@@ -54,15 +68,21 @@ def build(
     identities: Identities | None = None,
     minds: Minds | None = None,
     embedder: Embedder | None = None,
+    tracing: Tracing | None = None,
 ) -> Service:
     """Joins the parts over a database that is reachable and migrated; overrides replace single parts."""
+    metrics, tracing = ProcessMetrics(), tracing or make_tracing(settings)
+    models = ModelWatch(metrics, tracing)
     return _Composition(
         settings,
         conninfo,
         clock or SystemClock(),
         identities or RandomIdentities(),
-        embedder or make_embedder(settings),
+        embedder or make_embedder(settings, models),
         minds,
+        metrics,
+        tracing,
+        models,
     ).service()
 
 
@@ -77,12 +97,15 @@ class _Composition:
         identities: Identities,
         embedder: Embedder,
         minds: Minds | None,
+        metrics: ProcessMetrics,
+        tracing: Tracing,
+        models: ModelWatch,
     ) -> None:
         self.settings, self.conninfo, self.clock, self.identities = settings, conninfo, clock, identities
         self.embedder = embedder
         self.stores = Stores(settings, conninfo, clock, identities, embedder)
-        self.metrics = ProcessMetrics()
-        self.minds = minds or make_minds(settings, self.stores.kept, clock, self.metrics)
+        self.metrics, self.tracing, self.models = metrics, tracing, models
+        self.minds = minds or make_minds(settings, self.stores.kept, clock, models)
         self.handler = CommandHandler(self.stores.log, self.stores.database)
         self.costs = RequestCosts(self.handler, identities)
         self.banks = self._banks()
@@ -93,6 +116,9 @@ class _Composition:
         self.scheduler = self._scheduler()
         self.metrics.tell_looks(self.scheduler.counts)
         self.after_writes = AfterWrites(self.scheduler.after_write)
+        self.transfers = BankTransfers(
+            settings, self.stores, self.handler, identities, embedder, clock, self.after_writes.written
+        )
         self.memories = self._memories()
         self.recalls = self._recalls()
         self.page_search = PageSearch(self.stores.pages)
@@ -170,7 +196,7 @@ class _Composition:
             self.stores.config_of,
             self.costs,
             self.clock,
-            make_reranker(self.settings),
+            make_reranker(self.settings, self.models),
         )
 
     def _curation(self) -> Curation:
@@ -230,12 +256,8 @@ class _Composition:
             self.stores.memory, self.reflector, deltas, self.minds.policy, self.minds.structured, self.clock
         )
 
-    def _page_vectors(self) -> PageVectors:
-        return PageVectors(
-            self.stores.pages,
-            self.embedder,
-            lambda bank_id, calls: self.costs.record(Context("system", self.clock.now()), bank_id, "pages", calls),
-        )
+    def _spent_on_pages(self, bank_id: str, calls: Sequence[ModelCall]) -> None:
+        self.costs.record(Context("system", self.clock.now()), bank_id, "pages", calls)
 
     # --- background ---
 
@@ -262,16 +284,20 @@ class _Composition:
             settings.refresh_wall_seconds,
             self.after_writes.written,
             self._consolidation(),
+            self.transfers.work,
+            OperationWatch(self.metrics, self.tracing).attempt,
         )
 
     def service(self) -> Service:
         stores, handler, identities = self.stores, self.handler, self.identities
         mental_models = MentalModels(handler, stores.log, identities)
+        knowledge_bases = KnowledgeBases(handler, stores.log, identities, self.refresh_requests, self.banks.config)
         return Service(
             settings=self.settings,
             conninfo=self.conninfo,
             clock=self.clock,
             metrics=self.metrics,
+            tracing=self.tracing,
             database=stores.database,
             reader=stores.reader,
             log=stores.log,
@@ -287,14 +313,19 @@ class _Composition:
                 handler, stores.log, identities, self.banks, stores.models_of, stores.refreshes_in_flight
             ),
             directives=Directives(handler, identities),
+            api_keys=ApiKeys(handler, identities, partial(secrets.token_urlsafe, SECRET_BYTES)),
+            key_uses=PostgresKeyUses(stores.database),
             memories=self.memories,
             extraction_previews=ExtractionPreviews(self.minds.extractor, self.banks.config, self.costs),
             recalls=self.recalls,
             reflections=Reflections(
                 stores.memory, self.reflector, self.minds.structured, self.costs, self.settings.refresh_wall_seconds
             ),
+            knowledge_bases=knowledge_bases,
+            knowledge_base_imports=KnowledgeBaseImports(handler, stores.log, identities, knowledge_bases),
+            page_finder=PageFinder(stores.pages, self.embedder, self._spent_on_pages),
             page_search=self.page_search,
-            page_vectors=self._page_vectors(),
+            page_vectors=PageVectors(stores.pages, self.embedder, self._spent_on_pages),
             curation=self._curation(),
             request_costs=self.costs,
             background=self._background(),
@@ -303,6 +334,7 @@ class _Composition:
             observations=Observations(handler, stores.observations, self.after_writes.written),
             scheduler=self.scheduler,
             after_writes=self.after_writes,
+            transfers=self.transfers,
             operations=Operations(
                 handler,
                 stores.log,

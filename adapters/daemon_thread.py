@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import threading
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
@@ -15,7 +16,8 @@ T = TypeVar("T")
 
 
 async def in_daemon_thread(do: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Its result, or what it raised. Cancelling this stops the waiting, not the work."""
+    """Its result, or what it raised; it runs in a copy of the caller's context. Cancelling this stops the waiting, not
+    the work."""
     loop = asyncio.get_running_loop()
     outcome: asyncio.Future[T] = loop.create_future()
 
@@ -32,5 +34,6 @@ async def in_daemon_thread(do: Callable[P, T], *args: P.args, **kwargs: P.kwargs
         else:
             settle(lambda: outcome.set_result(result))
 
-    threading.Thread(target=work, name=getattr(do, "__qualname__", "daemon work"), daemon=True).start()
+    run, name = contextvars.copy_context().run, getattr(do, "__qualname__", "daemon work")
+    threading.Thread(target=run, args=(work,), name=name, daemon=True).start()
     return await outcome

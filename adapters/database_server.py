@@ -10,34 +10,35 @@ from adapters.settings import Settings
 
 
 @contextmanager
-def database_server(settings: Settings) -> Iterator[Callable[[], str]]:
-    """Starts the server, or joins it, and yields a function that waits until it is up and migrated and gives its
-    connection string. At the end the embedded server is left; the last process to leave stops it.
+def database_server(settings: Settings, *, migrates: bool = True) -> Iterator[Callable[[], str]]:
+    """Starts the server, or joins it, and yields a function that waits until it is up and, unless told not to, migrated
+    and gives its connection string. At the end the embedded server is left; the last process to leave stops it.
 
     Raises DatabaseUnavailable."""
     from adapters.postgres.embedded import EmbeddedPostgres
 
     if settings.database_url:
         url = settings.database_url
-        yield lambda: _checked(url)
+        yield lambda: _checked(url, migrates)
         return
     server = EmbeddedPostgres(settings.data_dir, unprivileged_user=settings.postgres_user)
     server.launch()
     try:
-        yield lambda: _migrated(server.wait_ready())
+        yield lambda: _migrated(server.wait_ready(), migrates)
     finally:
         server.stop()
 
 
-def _checked(url: str) -> str:
+def _checked(url: str, migrates: bool) -> str:
     from adapters.postgres.external import check_server
 
     check_server(url)
-    return _migrated(url)
+    return _migrated(url, migrates)
 
 
-def _migrated(conninfo: str) -> str:
-    from adapters.postgres.migrations import migrate
+def _migrated(conninfo: str, migrates: bool) -> str:
+    if migrates:
+        from adapters.postgres.migrations import migrate
 
-    migrate(conninfo)
+        migrate(conninfo)
     return conninfo

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from adapters.clock import SystemClock
-from adapters.metrics import ProcessMetrics
 from adapters.settings import Settings
 from application.ports import (
     Clock,
@@ -19,6 +19,9 @@ from application.ports import (
     Reranker,
     StructuredExtractor,
 )
+
+if TYPE_CHECKING:
+    from adapters.llm.connection import Observe
 
 
 @dataclass(frozen=True)
@@ -38,15 +41,13 @@ def make_minds(
     settings: Settings,
     kept: KeptReplies | None = None,
     clock: Clock | None = None,
-    metrics: ProcessMetrics | None = None,
+    observe: Observe | None = None,
 ) -> Minds:
     """The engine that the settings name; its modules are imported only when it is used."""
-    return _llm_minds(settings, kept, clock, metrics) if settings.uses_llm else _offline_minds()
+    return _llm_minds(settings, kept, clock, observe) if settings.uses_llm else _offline_minds()
 
 
-def _llm_minds(
-    settings: Settings, kept: KeptReplies | None, clock: Clock | None, metrics: ProcessMetrics | None
-) -> Minds:
+def _llm_minds(settings: Settings, kept: KeptReplies | None, clock: Clock | None, observe: Observe | None) -> Minds:
     from adapters.llm.consolidation import LlmConsolidator
     from adapters.llm.editor import LlmDocumentEditor
     from adapters.llm.endpoint import Endpoint
@@ -61,7 +62,7 @@ def _llm_minds(
         timeout_seconds=settings.llm_timeout_seconds,
         kept=kept,
         now=(clock or SystemClock()).now,
-        observe=metrics.model_asked if metrics is not None else None,
+        observe=observe,
     )
     return Minds(
         extractor=LlmFactExtractor(endpoint),
@@ -87,7 +88,7 @@ def _offline_minds() -> Minds:
     )
 
 
-def make_embedder(settings: Settings) -> Embedder:
+def make_embedder(settings: Settings, observe: Observe | None = None) -> Embedder:
     if settings.embeddings_base_url:
         from adapters.embeddings.openai_compatible import OpenAICompatibleEmbedder
 
@@ -95,13 +96,14 @@ def make_embedder(settings: Settings) -> Embedder:
             base_url=settings.embeddings_base_url,
             api_key=settings.embeddings_api_key.get_secret_value() if settings.embeddings_api_key else None,
             model=settings.embeddings_model or "",
+            observe=observe,
         )
     from adapters.embeddings.static import StaticEmbedder
 
     return StaticEmbedder()
 
 
-def make_reranker(settings: Settings) -> Reranker | None:
+def make_reranker(settings: Settings, observe: Observe | None = None) -> Reranker | None:
     if not settings.rerank_base_url:
         return None
     from adapters.llm.rerank import RerankEndpoint
@@ -110,4 +112,5 @@ def make_reranker(settings: Settings) -> Reranker | None:
         base_url=settings.rerank_base_url,
         api_key=settings.rerank_api_key.get_secret_value() if settings.rerank_api_key else None,
         model=settings.rerank_model or "",
+        observe=observe,
     )

@@ -27,6 +27,9 @@ from psycopg_pool import AsyncConnectionPool
 from adapters.daemon_thread import in_daemon_thread
 from domain.event import Recorded, StreamId
 from domain.operation import (
+    BankCloneAsked,
+    BankExportAsked,
+    BankImportAsked,
     BatchRetainAsked,
     ConsolidationAsked,
     OperationCancelled,
@@ -118,7 +121,8 @@ def _arguments(stream: StreamId) -> dict[str, str]:
 
 
 def _lock(bank_id: str, work: Work) -> str | None:
-    """Jobs of one model, of one document, and consolidations of one bank run one after another."""
+    """Jobs of one model, of one document, consolidations of one bank, and what becomes one bank, run one after
+    another."""
     match work:
         case RefreshAsked(mental_model_id=mental_model_id):
             return f"mental_model:{bank_id}:{mental_model_id}"
@@ -126,8 +130,10 @@ def _lock(bank_id: str, work: Work) -> str | None:
             return f"document:{bank_id}:{document_id}" if document_id else None
         case ConsolidationAsked():
             return f"consolidation:{bank_id}"
-        case BatchRetainAsked():
+        case BatchRetainAsked() | BankExportAsked():
             return None
+        case BankImportAsked(target_bank_id=target) | BankCloneAsked(target_bank_id=target):
+            return f"transfer:{target}"
         case _:
             assert_never(work)
 

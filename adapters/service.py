@@ -11,6 +11,8 @@ from adapters.after_writes import AfterWrites
 from adapters.engines import Minds
 from adapters.jobs import JobWorker
 from adapters.metrics import ProcessMetrics
+from adapters.operation_watch import logged_by_operation
+from adapters.postgres.api_key_uses import PostgresKeyUses
 from adapters.postgres.database import Database
 from adapters.postgres.event_log import PostgresEventLog
 from adapters.postgres.memory_store import PostgresMemoryStore
@@ -20,7 +22,10 @@ from adapters.postgres.terms_upkeep import keep_terms_current
 from adapters.postgres.vector_index import keep_vector_index
 from adapters.scheduling import SchedulerLoop, duties
 from adapters.settings import Settings
+from adapters.tracing import Tracing
+from adapters.transfers import BankTransfers
 from adapters.worker import Worker
+from application.api_keys import ApiKeys
 from application.background import BackgroundWork
 from application.bank_templates import BankTemplates
 from application.banks import Banks
@@ -30,11 +35,13 @@ from application.directives import Directives
 from application.document_versions import DocumentVersions
 from application.dry_run import DryRuns
 from application.extraction_preview import ExtractionPreviews
+from application.knowledge_base import KnowledgeBases
+from application.knowledge_base_import import KnowledgeBaseImports
 from application.memories import Memories
 from application.mental_models import MentalModels
 from application.observations import Observations
 from application.operations import Operations
-from application.page_search import PageSearch, PageVectors
+from application.page_search import PageFinder, PageSearch, PageVectors
 from application.ports import Clock, Embedder
 from application.recall import Recalls
 from application.reflection import Reflections
@@ -54,6 +61,7 @@ class Service:
     conninfo: str
     clock: Clock
     metrics: ProcessMetrics
+    tracing: Tracing
     database: Database
     reader: Reader
     log: PostgresEventLog
@@ -67,10 +75,15 @@ class Service:
     banks: Banks
     bank_templates: BankTemplates
     directives: Directives
+    api_keys: ApiKeys
+    key_uses: PostgresKeyUses
     memories: Memories
     extraction_previews: ExtractionPreviews
     recalls: Recalls
     reflections: Reflections
+    knowledge_bases: KnowledgeBases
+    knowledge_base_imports: KnowledgeBaseImports
+    page_finder: PageFinder
     page_search: PageSearch
     page_vectors: PageVectors
     curation: Curation
@@ -81,6 +94,7 @@ class Service:
     observations: Observations
     scheduler: Scheduler
     after_writes: AfterWrites
+    transfers: BankTransfers
     operations: Operations
 
     def async_reader(self) -> AsyncReader:
@@ -102,7 +116,8 @@ class Service:
             page_vectors=self.page_vectors.catch_up,
             page_vectors_seconds=self.settings.page_vectors_seconds,
         )
-        jobs = JobWorker(self.conninfo, self.background.run, concurrency=self.settings.worker_concurrency)
+        run = logged_by_operation(self.background.run)
+        jobs = JobWorker(self.conninfo, run, concurrency=self.settings.worker_concurrency)
         return Worker(jobs, SchedulerLoop(self.conninfo, on_time))
 
     def _prune(self) -> None:
@@ -110,6 +125,7 @@ class Service:
         self.operations.prune(now, self.settings.operation_retention_days)
         self.operations.settle_replies(now, now - REPLIES_KEPT)
         self.page_vectors.forget_gone()
+        self.transfers.files.prune()
 
 
 @contextmanager
@@ -126,3 +142,4 @@ def opened(service: Service) -> Iterator[Service]:
         service.embedder.close()
         service.recalls.close()
         service.minds.close()
+        service.tracing.close()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 import platformdirs
-from pydantic import AliasChoices, Field, PrivateAttr, SecretStr, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AliasChoices, BeforeValidator, Field, PrivateAttr, SecretStr, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from domain.bank_config import BankConfig
 from domain.bank_config_changes import from_environment
@@ -27,12 +28,21 @@ def _names(name: str, *reference: str) -> AliasChoices:
     return AliasChoices(f"PALIMPSEST_{name}", *(f"HINDSIGHT_API_{each}" for each in reference))
 
 
+def _listed(names: Any) -> Any:
+    """Names in one text, with commas."""
+    return tuple(each.strip() for each in names.split(",") if each.strip()) if isinstance(names, str) else names
+
+
 def _is_web_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # a port that is no number
         return False
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
 
 
 class Settings(BaseSettings):
@@ -52,6 +62,14 @@ class Settings(BaseSettings):
     postgres_user: str | None = Field(default=None, validation_alias=_names("POSTGRES_USER"))
     """The unprivileged account the embedded server runs as when we are root."""
 
+    log_level: Annotated[Literal["debug", "info", "warning", "error", "critical"], BeforeValidator(_lower)] = Field(
+        default="warning", validation_alias=_names("LOG_LEVEL", "LOG_LEVEL")
+    )
+    log_format: Literal["text", "json"] = Field(default="text", validation_alias=_names("LOG_FORMAT", "LOG_FORMAT"))
+    """Lines for people, or one JSON object a line."""
+    otel_enabled: bool = Field(default=False, validation_alias=_names("OTEL_ENABLED", "OTEL_TRACES_ENABLED"))
+    """Whether traces are sent by OpenTelemetry; where to, the standard OTEL_ variables say."""
+
     llm_base_url: str | None = Field(default=None, validation_alias=_names("LLM_BASE_URL", "LLM_BASE_URL"))
     llm_api_key: SecretStr | None = Field(default=None, validation_alias=_names("LLM_API_KEY", "LLM_API_KEY"))
     llm_model: str | None = Field(default=None, validation_alias=_names("LLM_MODEL", "LLM_MODEL"))
@@ -66,8 +84,16 @@ class Settings(BaseSettings):
     rerank_api_key: SecretStr | None = Field(default=None, validation_alias=_names("RERANK_API_KEY"))
     rerank_model: str | None = Field(default=None, validation_alias=_names("RERANK_MODEL"))
 
+    console_enabled: bool = Field(default=True, validation_alias=_names("CONSOLE_ENABLED"))
+    """Whether the pages for people are served at `/`."""
     max_body_bytes: int = Field(default=16 * 1024 * 1024, gt=0, validation_alias=_names("MAX_BODY_BYTES"))
     """The largest request body taken; a larger one is refused with 413."""
+    max_archive_bytes: int = Field(default=512 * 1024 * 1024, gt=0, validation_alias=_names("MAX_ARCHIVE_BYTES"))
+    """The largest archive of a bank that is taken; it may unpack to 32 times as much."""
+    archive_hours: float = Field(default=24, gt=0, validation_alias=_names("ARCHIVE_HOURS"))
+    """How long an archive is kept: one that was exported to be fetched, one that was sent to be imported."""
+    requests_per_minute: int | None = Field(default=None, ge=1, validation_alias=_names("REQUESTS_PER_MINUTE"))
+    """How many requests a process takes of each API key, or of each address where there are no keys; None: any."""
     history_enabled: bool = Field(
         default=True, validation_alias=_names("ENABLE_MENTAL_MODEL_HISTORY", "ENABLE_MENTAL_MODEL_HISTORY")
     )
@@ -107,6 +133,21 @@ class Settings(BaseSettings):
         default=60, ge=0, validation_alias=_names("WORKER_RETRY_SECONDS", "WORKER_TASK_RETRY_BACKOFF_SECONDS")
     )
 
+    mcp_enabled: bool = Field(default=True, validation_alias=_names("MCP_ENABLED", "MCP_ENABLED"))
+    """Whether /mcp is served. Which tools it has is a key of the config: PALIMPSEST_MCP_ENABLED_TOOLS."""
+    mcp_stateless: bool = Field(default=False, validation_alias=_names("MCP_STATELESS", "MCP_STATELESS"))
+    """Whether a client of MCP has no session, so that any process can answer each of its requests."""
+    mcp_instructions: str | None = Field(default=None, validation_alias=_names("MCP_INSTRUCTIONS", "MCP_INSTRUCTIONS"))
+    """Told at the end of the descriptions of the tools that retain and recall."""
+    mcp_bank_id: str = Field(
+        default="default", validation_alias=AliasChoices("PALIMPSEST_MCP_BANK_ID", "HINDSIGHT_MCP_BANK_ID")
+    )
+    """The bank of calls of MCP that name none."""
+    mcp_allowed_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        default=(), validation_alias=_names("MCP_ALLOWED_HOSTS")
+    )
+    """Names besides loopback that requests of MCP may be sent to, such as that of a proxy in front."""
+
     _bank_defaults: BankConfig = PrivateAttr(default_factory=BankConfig)
 
     @property
@@ -142,6 +183,14 @@ class Settings(BaseSettings):
                 # Not shown: it may hold credentials.
                 raise ValueError(f"PALIMPSEST_{name}_BASE_URL is no address such as http://localhost:11434/v1")
         return self
+
+    @property
+    def only_for_this_machine(self) -> bool:
+        """Whether the service listens where only this machine reaches it."""
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host.strip("[]")).is_loopback
+        except ValueError:
+            return False
 
     @property
     def uses_llm(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from functools import partial
 from threading import Event
@@ -39,9 +40,13 @@ from application.ports import (
 from application.refresh import RefreshExecutor
 from application.retain_attempts import RetainAttempts
 from application.retries import CLOCKS_DIFFER, UNSURE, Replies, RetryPolicy
+from application.transfers import Transfers
 from domain.mental_model.commands import RecordRefresh
 from domain.mental_model.state import Absent, MentalModel
 from domain.operation import (
+    BankCloneAsked,
+    BankExportAsked,
+    BankImportAsked,
     CompleteOperation,
     ConsolidationAsked,
     NoOperation,
@@ -73,7 +78,7 @@ class WorkStopping(Exception):
 class BackgroundWork:
     """Runs operations. Every attempt ends in the log: completed, to be retried, or failed. `refreshed` is told of each
     bank in which one refreshed a document, or consolidated, after it did, and neither waits nor raises. Without a
-    `consolidation` there is no mind for it."""
+    `consolidation` there is no mind for it. Each attempt is made inside of `watched`."""
 
     def __init__(
         self,
@@ -91,6 +96,8 @@ class BackgroundWork:
         wall_seconds: float = 0,
         refreshed: Callable[[str], object] = lambda _bank_id: None,
         consolidation: Consolidation | None = None,
+        transfers: Transfers | None = None,
+        watched: Callable[[Operation, int], AbstractContextManager[object]] = lambda _, __: nullcontext(),
     ) -> None:
         self._handler = handler
         self._log = log
@@ -104,6 +111,8 @@ class BackgroundWork:
         self._wall_seconds = wall_seconds
         self._refreshed = refreshed
         self._consolidation = consolidation
+        self._transfers = transfers
+        self._watched = watched
         self._stopping = Event()
 
     def stop(self) -> None:
@@ -118,7 +127,8 @@ class BackgroundWork:
         account = self._ends.account(state)
         try:
             if not self._parked(state) and (attempt := self._ends.started(state, account)) is not None:
-                self._attempt(state, account, attempt)
+                with self._watched(state, attempt):
+                    self._attempt(state, account, attempt)
         except (OperationEnded, OperationNotFound):
             self._ends.spent(state, account)
         except Refusal as refusal:
@@ -146,6 +156,8 @@ class BackgroundWork:
                     self._retains.run(operation, account)
                 case ConsolidationAsked() as work:
                     self._consolidate(operation, work, account)
+                case BankExportAsked() | BankImportAsked() | BankCloneAsked() if self._transfers is not None:
+                    self._transfers.run(operation, account, self._ends)
 
     def _fail(self, operation: Operation, account: AttemptAccount, message: str, *, retry: bool) -> None:
         """An end that no event but this one tells of: what was answered, and is not told, is to be had again."""

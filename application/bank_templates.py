@@ -10,12 +10,14 @@ from application.banks import Banks
 from application.command_handler import (
     ATTEMPTS,
     BANK,
+    KNOWLEDGE_BASE,
     MENTAL_MODEL,
     OPERATION,
     CommandHandler,
     Done,
     Step,
     bank_stream,
+    knowledge_base_stream,
     mental_model_stream,
     operation_stream,
 )
@@ -27,10 +29,12 @@ from domain.bank_config_changes import check_rules
 from domain.bank_template import BankTemplate, MentalModelTemplate
 from domain.directives import Directive, Rule, by_told_name
 from domain.event import Context, Event
+from domain.knowledge_base import KnowledgeBase
 from domain.mental_model.commands import ChangeMentalModel, CreateMentalModel
 from domain.mental_model.state import MentalModel
 from domain.operation import FoldRequest
 from domain.refusals import (
+    InvalidTemplate,
     MentalModelAlreadyExists,
     MentalModelNotFound,
     OperationEnded,
@@ -102,9 +106,11 @@ class BankTemplates:
         self._in_flight = in_flight
 
     def export(self, bank_id: str) -> BankTemplate:
-        """What the bank has of its own. Raises BankNotFound."""
+        """What the bank has of its own, pages of the knowledge base aside: they would come back as mental models
+        without a place. Raises BankNotFound."""
         bank = self._banks.bank(bank_id)
-        models = (self._model(bank_id, each) for each in sorted(self._mental_models_of(bank_id, None)))
+        own = set(self._mental_models_of(bank_id, None)) - self._pages(bank_id)
+        models = (self._model(bank_id, each) for each in sorted(own))
         rules = (
             Rule.model_validate({**each.model_dump(exclude={"directive_id"}), "name": name})
             for name, each in by_told_name(bank.directives).items()
@@ -143,6 +149,8 @@ class BankTemplates:
         changes: list[Step] = [Step(BANK, bank_stream(bank_id), apply, loaded.version)]
         created: list[str] = []
         updated: list[str] = []
+        if pages := self._pages(bank_id) & {each.mental_model_id for each in template.mental_models}:
+            raise InvalidTemplate(f"mental_models: {min(pages)} is a page of the knowledge base; change the page")
         for model in template.mental_models:
             step, new = self._step_of(bank_id, model)
             if step is not None:
@@ -156,6 +164,11 @@ class BankTemplates:
         )
         imported = _told(events, created, updated, tuple(asked.values()))
         return _Plan((*changes, *refreshes), imported, tuple(each for each in updated if each not in waiting))
+
+    def _pages(self, bank_id: str) -> set[str]:
+        """The mental models that are pages of the knowledge base."""
+        tree: KnowledgeBase = self._log.load(KNOWLEDGE_BASE, knowledge_base_stream(bank_id)).state
+        return {node.mental_model_id for node in tree.nodes.values() if node.mental_model_id is not None}
 
     def _directive(self, rule: Rule) -> Directive:
         return Directive.model_validate({**rule.model_dump(), "directive_id": self._identities.new()})

@@ -9,11 +9,13 @@ from typing import Any
 from application.command_handler import (
     ATTEMPTS,
     BANK,
+    KNOWLEDGE_BASE,
     MENTAL_MODEL,
     CommandHandler,
     Done,
     Step,
     bank_stream,
+    knowledge_base_stream,
     mental_model_stream,
 )
 from application.ports import EventLog, KeptReplies, MemoryStore, RetainInbox, Transaction
@@ -30,6 +32,7 @@ from domain.bank_config import BankConfig
 from domain.bank_config_changes import check_rules
 from domain.directives import Directive, applicable
 from domain.event import Context
+from domain.knowledge_base import DeleteKnowledgeBase
 from domain.mental_model.commands import DeleteMentalModel
 from domain.refusals import BankNotFound, MentalModelNotFound, StaleVersion
 from domain.scope import EVERYTHING
@@ -100,7 +103,8 @@ class Banks:
         return self.resolved(state), active
 
     def delete(self, context: Context, bank_id: str) -> int:
-        """Deletes the bank, its memory and its mental models; returns how many facts it had. Raises BankNotFound."""
+        """Deletes the bank, its memory, its knowledge base and its mental models; returns how many facts it had. Raises
+        BankNotFound."""
         for _ in range(ATTEMPTS):
             models = self._mental_models_of(bank_id, None)
             with suppress(_ModelsMoved, MentalModelNotFound):
@@ -120,7 +124,10 @@ class Banks:
         steps = [
             Step(MENTAL_MODEL, mental_model_stream(bank_id, each), DeleteMentalModel(bank_id, each)) for each in models
         ]
-        self._handler.execute(context, Step(BANK, bank_stream(bank_id), DeleteBank(bank_id)), *steps, within=erase)
+        tree = Step(KNOWLEDGE_BASE, knowledge_base_stream(bank_id), DeleteKnowledgeBase(bank_id))
+        self._handler.execute(
+            context, Step(BANK, bank_stream(bank_id), DeleteBank(bank_id)), tree, *steps, within=erase
+        )
         return erased[-1]
 
     def _load(self, bank_id: str) -> BankState:

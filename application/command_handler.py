@@ -8,7 +8,7 @@ from typing import Any
 
 from application.aggregate import Aggregate
 from application.ports import EventLog, Loaded, StreamAppend, Transaction, Transactions, Wanted
-from domain import bank, operation
+from domain import api_keys, bank, knowledge_base, operation
 from domain.event import Context, Event, Recorded, StreamId
 from domain.mental_model import decider as mental_model_decider
 from domain.mental_model import state as mental_model_state
@@ -36,6 +36,17 @@ OPERATION: Aggregate[operation.OperationState] = Aggregate(
     operation.decide,
     operation.evolve,
 )
+KNOWLEDGE_BASE: Aggregate[knowledge_base.KnowledgeBase] = Aggregate(
+    "knowledge_base",
+    knowledge_base.STATE_VERSION,
+    knowledge_base.KnowledgeBase,
+    knowledge_base.KnowledgeBase(),
+    knowledge_base.decide,
+    knowledge_base.evolve,
+)
+API_KEY: Aggregate[api_keys.KeyState] = Aggregate(
+    "api_key", api_keys.STATE_VERSION, api_keys.KeyState, api_keys.NoKey(), api_keys.decide, api_keys.evolve
+)
 
 
 def mental_model_stream(bank_id: str, mental_model_id: str) -> StreamId:
@@ -44,6 +55,15 @@ def mental_model_stream(bank_id: str, mental_model_id: str) -> StreamId:
 
 def bank_stream(bank_id: str) -> StreamId:
     return StreamId("bank", bank_id, bank_id)
+
+
+def knowledge_base_stream(bank_id: str) -> StreamId:
+    return StreamId("knowledge_base", bank_id, bank_id)
+
+
+def api_key_stream(key_id: str) -> StreamId:
+    """Of no bank: a key may be for several."""
+    return StreamId("api_key", "", key_id)
 
 
 def operation_stream(bank_id: str, operation_id: object) -> StreamId:
@@ -156,6 +176,7 @@ class CommandHandler:
                 context.operation_id,
                 context.cause,
                 context.now,
+                context.key_id,
             )
             state = step.aggregate.evolve(state, recorded)
         append = StreamAppend(step.stream, loaded.version, tuple(decided), state, step.aggregate.state_version)

@@ -9,10 +9,12 @@ from typing import Any
 from uuid import UUID
 
 from application.command_handler import (
+    KNOWLEDGE_BASE,
     MENTAL_MODEL,
     CommandHandler,
     Done,
     Step,
+    knowledge_base_stream,
     mental_model_stream,
     open_bank,
 )
@@ -20,6 +22,7 @@ from application.ports import EventLog, Identities
 from application.refresh_requests import ask_refresh
 from domain.candidate import is_blank
 from domain.event import Context, Recorded
+from domain.knowledge_base import DeletePageOf, RenamePageOf
 from domain.mental_model.commands import (
     ChangeMentalModel,
     ClearContent,
@@ -30,6 +33,7 @@ from domain.mental_model.commands import (
 from domain.mental_model.state import Absent, MentalModel, State, evolve
 from domain.mental_model.trigger import Trigger
 from domain.refusals import InvalidInput, MentalModelNotFound, VersionNotFound
+from domain.scope import TagGroup
 
 EMPTY_THEN = "the document was empty at version {version}: to empty it, clear it (POST .../clear)"
 
@@ -66,9 +70,10 @@ class MentalModels:
         max_tokens: int,
         trigger: Trigger,
         content: str | None = None,
+        held_to: tuple[TagGroup, ...] = (),
     ) -> Created:
         """Opens the bank if need be, defines the model, with `content` as its document, and asks for its first refresh,
-        all or nothing.
+        all or nothing. It reads nothing but what the groups admit that the caller is `held_to`.
 
         Raises MentalModelAlreadyExists."""
         chosen = mental_model_id if mental_model_id is not None else f"mm-{self._identities.new().hex}"
@@ -79,7 +84,9 @@ class MentalModels:
             Step(
                 MENTAL_MODEL,
                 mental_model_stream(bank_id, chosen),
-                CreateMentalModel(bank_id, chosen, name, source_query, tags, max_tokens, trigger, content),
+                CreateMentalModel(
+                    bank_id, chosen, name, source_query, tags, max_tokens, trigger, content, held_to=held_to
+                ),
             ),
             ask_refresh(bank_id, chosen, operation_id, None),
         )
@@ -98,12 +105,21 @@ class MentalModels:
         max_tokens: int | None = None,
         trigger: Mapping[str, Any] | None = None,
         content: str | None = None,
+        held_to: tuple[TagGroup, ...] = (),
     ) -> Done:
-        """`content` is the document, written by hand. Raises MentalModelNotFound, NothingToChange, InvalidInput,
-        StaleVersion (with `expected`)."""
-        command = ChangeMentalModel(bank_id, mental_model_id, name, source_query, tags, max_tokens, trigger, content)
+        """`content` is the document, written by hand; `held_to` as in `create`. A page of the knowledge base is renamed
+        with its mental model.
+
+        Raises MentalModelNotFound, NothingToChange, InvalidInput, StaleVersion (with `expected`), PageNameTaken."""
+        command = ChangeMentalModel(
+            bank_id, mental_model_id, name, source_query, tags, max_tokens, trigger, content, held_to
+        )
         stream = mental_model_stream(bank_id, mental_model_id)
-        return self._handler.execute(context, Step(MENTAL_MODEL, stream, command, expected))[0]
+        steps = [Step(MENTAL_MODEL, stream, command, expected)]
+        if name is not None:
+            rename = RenamePageOf(bank_id, mental_model_id, name)
+            steps.append(Step(KNOWLEDGE_BASE, knowledge_base_stream(bank_id), rename, shared=True))
+        return self._handler.execute(context, *steps)[0]
 
     def revert(
         self, context: Context, bank_id: str, mental_model_id: str, to_version: int, *, expected: int | None = None
@@ -126,8 +142,14 @@ class MentalModels:
         self._handler.execute(context, Step(MENTAL_MODEL, mental_model_stream(bank_id, mental_model_id), command))
 
     def delete(self, context: Context, bank_id: str, mental_model_id: str) -> None:
+        """With the page of the knowledge base that it is, if it is one. Raises MentalModelNotFound."""
         command = DeleteMentalModel(bank_id, mental_model_id)
-        self._handler.execute(context, Step(MENTAL_MODEL, mental_model_stream(bank_id, mental_model_id), command))
+        page = DeletePageOf(bank_id, mental_model_id)
+        self._handler.execute(
+            context,
+            Step(MENTAL_MODEL, mental_model_stream(bank_id, mental_model_id), command),
+            Step(KNOWLEDGE_BASE, knowledge_base_stream(bank_id), page, shared=True),
+        )
 
     def load(self, bank_id: str, mental_model_id: str) -> AsOf:
         """As it stands now. Raises MentalModelNotFound."""

@@ -8,13 +8,14 @@ until then it is found by word. Rules: spec of the system of reference, REST, "K
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from math import log
 from typing import Protocol
 
 from application.ports import Embedder, MindFailed
 from application.ports.pages import PageIndex, PageMatch, PageText
-from domain.memory import LEAST_SEMANTIC
+from domain.memory import LEAST_SEMANTIC, QUERY_TOKENS, beginning
 from domain.reflection import PageFound
 from domain.scope import Scope, admits
 from domain.scope_inclusion import within
@@ -91,6 +92,84 @@ def ranking(matches: Sequence[PageMatch], *, by_meaning: bool) -> list[tuple[str
         for rank, page in enumerate(sorted(scores, key=lambda page: (-scores[page], page)), start=1):
             fused[page] = fused.get(page, 0.0) + (RANK_OFFSET + 1) / (RANK_OFFSET + rank) / len(arms)
     return sorted(fused.items(), key=lambda each: (-each[1], each[0]))
+
+
+@dataclass(frozen=True)
+class PageScore:
+    """How well a page meets a query, from 0 to 1: half of `words`, half of `meaning`; `terms` are those of the query
+    that it has."""
+
+    mental_model_id: str
+    words: float
+    meaning: float
+    terms: frozenset[str]
+
+    @property
+    def score(self) -> float:
+        return (self.words + self.meaning) / 2
+
+
+def page_scores(matches: Sequence[PageMatch], asked: Sequence[str]) -> list[PageScore]:
+    """Best first; pages that neither arm finds are left out.
+
+    `words` is the share of the query's terms that the page has, each term counting the more, the fewer pages have it.
+    `meaning` is the cosine similarity of query and page, as far as it counts as found (LEAST_SEMANTIC). The vector of a
+    text that the page no longer has says nothing. So what only one arm finds has 0.5 at most, however high it ranks,
+    and 1 is a page with every word and the very meaning of the query: a score of one search can be compared with that
+    of another."""
+    weight = {term: log(1 + (len(matches) + 1) / (1 + sum(term in each.terms for each in matches))) for term in asked}
+    whole = sum(weight.values()) or 1.0
+    scored = (
+        PageScore(
+            each.mental_model_id,
+            sum(weight[term] for term in asked if term in each.terms) / whole,
+            _meaning(each),
+            each.terms,
+        )
+        for each in matches
+    )
+    found = (each for each in scored if each.words or each.meaning)
+    return sorted(found, key=lambda each: (-each.score, each.mental_model_id))
+
+
+def _meaning(match: PageMatch) -> float:
+    semantic = match.semantic if match.vector_is_current and match.semantic is not None else 0.0
+    return min(semantic, 1.0) if semantic >= LEAST_SEMANTIC else 0.0
+
+
+@dataclass(frozen=True)
+class PagesFound:
+    """`by_meaning`: the meaning of the query could be had; else pages were looked for by word only."""
+
+    pages: Sequence[PageScore]
+    by_meaning: bool
+
+
+class PageFinder:
+    """The search of pages for a person. `spent` is told what it cost a bank."""
+
+    def __init__(
+        self, index: PageIndex, embedder: Embedder, spent: Callable[[str, Sequence[ModelCall]], object]
+    ) -> None:
+        self._index = index
+        self._embedder = embedder
+        self._spent = spent
+
+    def find(self, bank_id: str, query: str, among: Collection[str]) -> PagesFound:
+        """The pages of `among` (ids of mental models) that meet a query, also those that say nothing yet: by name.
+        Of a query that is too long the beginning counts."""
+        query = beginning(query, QUERY_TOKENS)
+        asked = terms(query)
+        try:
+            embedded = self._embedder.embed([query])
+            vector: Sequence[float] = embedded.vectors[0]
+            calls = embedded.calls
+        except MindFailed as failed:
+            vector, calls = (), failed.calls
+        if any(call.input_tokens or call.output_tokens for call in calls):
+            self._spent(bank_id, calls)
+        matches = self._index.matches(bank_id, asked, vector)
+        return PagesFound(page_scores([each for each in matches if each.mental_model_id in among], asked), bool(vector))
 
 
 class PageVectors:

@@ -15,7 +15,7 @@ from uuid import UUID, uuid5
 from domain.value import Value
 
 Actor = Literal["user", "worker", "cron", "consolidation", "retraction sweep", "system"]
-StreamKind = Literal["mental_model", "bank", "operation", "request"]
+StreamKind = Literal["mental_model", "bank", "operation", "request", "knowledge_base", "api_key"]
 Upcast = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 STREAMS = UUID("5f4b2c1e-6a0d-4c38-9d55-70616c696d70")
@@ -63,6 +63,8 @@ class Context:
     operation_id: UUID | None = None
     cause: str = ""
     """Why, in a few words a person understands: "PATCH", "refresh after retain" ..."""
+    key_id: str | None = None
+    """The API key that a user came with; the secret is nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +79,4 @@ class Recorded:
     operation_id: UUID | None
     cause: str
     occurred_at: datetime
+    key_id: str | None = None

@@ -10,6 +10,7 @@
     │   ├── DocumentNotFound
     │   ├── EntityNotFound
     │   ├── ChunkNotFound
+    │   ├── ArchiveNotFound
     │   └── OperationNotFound
     ├── Conflict
     │   ├── MentalModelAlreadyExists
@@ -23,17 +24,21 @@
     │   ├── TooManyDirectives
     │   ├── TemplateConflict
     │   ├── DocumentTextNotStored
+    │   ├── BankNotEmpty
     │   └── StaleVersion
     ├── Unfit
     │   ├── FactNotCurated
     │   ├── ObservationsSwitchedOff
     │   ├── InvalidSetting
+    │   ├── ArchiveRefused
     │   └── InvalidTemplate
     └── Invalid
         ├── NothingToChange
         └── InvalidInput
 
 A refusal is a value that `decide` returns; the command handler raises it. Its text says what was wrong and what to do.
+Those of a knowledge base are leaves of this tree too, in domain/knowledge_base/refusals.py, and those of API keys in
+domain/api_keys/refusals.py.
 """
 
 from __future__ import annotations
@@ -100,6 +105,14 @@ class ChunkNotFound(NotFound):
 class OperationNotFound(NotFound):
     def __init__(self, bank_id: str, operation_id: str) -> None:
         super().__init__(f"Operation '{operation_id}' not found in bank '{bank_id}'; list the bank's operations")
+
+
+class ArchiveNotFound(NotFound):
+    def __init__(self) -> None:
+        super().__init__(
+            "No such file: its key is not known, or it is no longer kept; an archive is kept for some hours, export the"
+            " bank (or send the archive) again"
+        )
 
 
 class Conflict(Refusal):
@@ -177,6 +190,14 @@ class DocumentTextNotStored(Conflict):
         )
 
 
+class BankNotEmpty(Conflict):
+    def __init__(self, bank_id: str) -> None:
+        super().__init__(
+            f"Bank '{bank_id}' is not empty: a bank is restored under an id that is new, or of a bank in which nothing"
+            " happened yet; choose another target_bank_id, or delete that bank first"
+        )
+
+
 class StaleVersion(Conflict):
     """The stream has moved on since the version the command was decided on."""
 
@@ -207,6 +228,13 @@ class ObservationsSwitchedOff(Unfit):
 
 class InvalidSetting(Unfit):
     """A key or a value of a bank's config."""
+
+
+class ArchiveRefused(Unfit):
+    """`why` says what is wrong with it."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"The archive cannot be imported: {why}")
 
 
 class InvalidTemplate(Unfit):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -108,11 +108,17 @@ def find(bank_id: str) -> Query[BankRow | None]:
     )
 
 
-def page(q: str | None, limit: int, offset: int) -> Query[tuple[list[BankRow], int]]:
-    """Banks whose id or name contains `q` (case-insensitive), by id, and how many there are in all."""
-    where = "%(q)s::text IS NULL OR strpos(lower(bank_id), lower(%(q)s)) > 0 OR strpos(lower(name), lower(%(q)s)) > 0"
+def page(
+    q: str | None, limit: int, offset: int, among: Sequence[str] | None = None
+) -> Query[tuple[list[BankRow], int]]:
+    """Banks (`among`: of these) whose id or name contains `q` (case-insensitive), by id, and how many there are in
+    all."""
+    where = (
+        "(%(among)s::text[] IS NULL OR bank_id = ANY(%(among)s)) AND (%(q)s::text IS NULL"
+        " OR strpos(lower(bank_id), lower(%(q)s)) > 0 OR strpos(lower(name), lower(%(q)s)) > 0)"
+    )
     return Query(
         page_sql("banks", _COLUMNS, where, ("bank_id",)),
-        {"q": q, "limit": limit, "offset": offset},
+        {"q": q, "limit": limit, "offset": offset, "among": None if among is None else list(among)},
         page_reader(BankRow, "bank_id"),
     )

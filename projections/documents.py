@@ -94,6 +94,7 @@ class DocumentRow(NamedTuple):
     last_memory_seen_at: datetime | None
     last_refresh_failed_at: datetime | None
     last_full_refreshed_at: datetime | None
+    is_knowledge_page: bool = False
     source_query: str | None = None
     max_tokens: int | None = None
     trigger: dict[str, Any] | None = None
@@ -191,7 +192,13 @@ _FIELDS: dict[Detail, tuple[str, ...]] = {
     "content": DocumentRow._fields[: DocumentRow._fields.index("reflect_response")],
     "full": DocumentRow._fields,
 }
-_COLUMNS: dict[Detail, str] = {detail: ", ".join(fields) for detail, fields in _FIELDS.items()}
+_IS_PAGE = (
+    "EXISTS (SELECT FROM knowledge_nodes k WHERE k.bank_id = t.bank_id AND k.mental_model_id = t.mental_model_id)"
+)
+_COLUMNS: dict[Detail, str] = {
+    detail: ", ".join(f"{_IS_PAGE} AS {each}" if each == "is_knowledge_page" else each for each in fields)
+    for detail, fields in _FIELDS.items()
+}
 
 
 def _grounds(detail: Detail, document: str) -> str:
@@ -215,7 +222,7 @@ def _reader(detail: Detail) -> Callable[[Row], DocumentRow]:
 def find(bank_id: str, mental_model_id: str, detail: Detail = "full") -> Query[DocumentRow | None]:
     made = _reader(detail)
     return Query(
-        f"SELECT {_COLUMNS[detail]}{_grounds(detail, 'd')} FROM documents d"
+        f"SELECT {_COLUMNS[detail]}{_grounds(detail, 't')} FROM documents t"
         " WHERE bank_id = %(bank_id)s AND mental_model_id = %(id)s",
         {"bank_id": bank_id, "id": mental_model_id},
         lambda rows: made(rows[0]) if rows else None,
@@ -231,13 +238,23 @@ _LIST_FILTERS: dict[ListMatch, str] = {
 
 
 def page(
-    bank_id: str, *, tags: Sequence[str], match: ListMatch, detail: Detail, limit: int, offset: int
+    bank_id: str,
+    *,
+    tags: Sequence[str],
+    match: ListMatch,
+    detail: Detail,
+    limit: int,
+    offset: int,
+    exclude_pages: bool = False,
+    among: Sequence[str] | None = None,
 ) -> Query[tuple[list[DocumentRow], int]]:
-    """Mental models of a bank, last refreshed first, id as the tie-break, and how many match in all.
+    """Mental models of a bank (or `among` some), last refreshed first, id as the tie-break, and how many match in all.
 
     No tags, no filter; with tags untagged models never match. `exact` compares as sets, whatever the order."""
-
-    where = f"bank_id = %(bank_id)s{f' AND {_LIST_FILTERS[match]}' if tags else ''}"
+    among_these = "" if among is None else " AND mental_model_id = ANY(%(among)s)"
+    where = f"bank_id = %(bank_id)s{among_these}{f' AND {_LIST_FILTERS[match]}' if tags else ''}"
+    if exclude_pages:
+        where = f"{where} AND NOT {_IS_PAGE}"
     made = _reader(detail)
 
     def read(rows: Sequence[Row]) -> tuple[list[DocumentRow], int]:
@@ -246,7 +263,7 @@ def page(
 
     return Query(
         page_sql("documents", _COLUMNS[detail], where, _NEWEST_FIRST, also=_grounds(detail, "listed")),
-        {"bank_id": bank_id, "tags": list(tags), "limit": limit, "offset": offset},
+        {"bank_id": bank_id, "tags": list(tags), "limit": limit, "offset": offset, "among": list(among or ())},
         read,
     )
 
@@ -254,7 +271,7 @@ def page(
 def every(detail: Detail = "content") -> Query[list[DocumentRow]]:
     """All documents of all banks, for verification."""
     return Query(
-        f"SELECT {_COLUMNS[detail]}{_grounds(detail, 'd')} FROM documents d ORDER BY bank_id, mental_model_id",
+        f"SELECT {_COLUMNS[detail]}{_grounds(detail, 't')} FROM documents t ORDER BY bank_id, mental_model_id",
         {},
         lambda rows: list(map(_reader(detail), rows)),
     )
@@ -262,7 +279,6 @@ def every(detail: Detail = "content") -> Query[list[DocumentRow]]:
 
 def tags_page(bank_id: str, pattern: str | None, limit: int, offset: int) -> Query[tuple[list[tuple[str, int]], int]]:
     """Tags of mental models with their counts, most frequent first. `pattern` is a LIKE pattern, lower case."""
-
     return Query(
         "WITH counted AS (SELECT tag, count(*) AS count FROM documents, unnest(tags) AS tag WHERE bank_id = %(bank_id)s"
         "   AND (%(pattern)s::text IS NULL OR lower(tag) LIKE %(pattern)s) GROUP BY tag),"

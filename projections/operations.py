@@ -26,6 +26,7 @@ from domain.operation import (
     RetainAsked,
 )
 from projections.operation_parts import IN_PARTS, LEFT_BEHIND, STATUS, WITH_PARTS
+from projections.operation_requesters import Seen
 from projections.projection import Json, Projection, Query, Statement, page_reader, page_sql
 
 DDL = """
@@ -213,12 +214,10 @@ _COLUMNS = (
     " 'detail', p.detail) FROM operation_progress p WHERE t.status = 'processing' AND p.bank_id = t.bank_id"
     " AND p.operation_id = t.operation_id) AS progress"
 )
-
-
+_NEWEST_FIRST = ("created_at DESC", "operation_id DESC")
+_SEEN = "(mental_model_id = ANY(%(models)s) OR operation_id = ANY(%(own)s::uuid[]))"
 THIS_LIFE = "bank_since IS NOT DISTINCT FROM (SELECT b.created_at FROM banks b WHERE b.bank_id = %(bank_id)s)"
 """A bank deleted and created anew starts without operations."""
-
-
 _AFTER = (
     "(t.created_at, t.operation_id) < (SELECT o.created_at, o.operation_id FROM operations o"
     " WHERE o.bank_id = %(bank_id)s AND o.operation_id = %(after)s::uuid)"
@@ -243,6 +242,7 @@ def page(
     offset: int,
     after: str | None = None,
     exclude_parents: bool = False,
+    seen: Seen | None = None,
 ) -> Query[tuple[list[OperationRow], int]]:
     """Newest first, id as the tie-break, and how many match in all; with `after`, an operation's id, only those that
     come after it, whatever was asked for since. With `exclude_parents` those made of parts are left out."""
@@ -250,11 +250,10 @@ def page(
         "bank_id = %(bank_id)s AND (%(status)s::text IS NULL OR status = %(status)s)"
         f" AND (%(type)s::text IS NULL OR operation_type = %(type)s) AND {THIS_LIFE}"
         + (f" AND operation_type <> '{IN_PARTS}'" if exclude_parents else "")
+        + (f" AND {_SEEN}" if seen is not None else "")
     )
     return Query(
-        page_sql(
-            WITH_PARTS, _COLUMNS, where, ("created_at DESC", "operation_id DESC"), beyond=_AFTER if after else None
-        ),
+        page_sql(WITH_PARTS, _COLUMNS, where, _NEWEST_FIRST, beyond=_AFTER if after else None),
         {
             "bank_id": bank_id,
             "status": status,
@@ -262,6 +261,7 @@ def page(
             "limit": limit,
             "offset": offset,
             "after": after,
+            **({} if seen is None else {"models": list(seen.models), "own": list(seen.own)}),
         },
         page_reader(OperationRow, "operation_id"),
     )

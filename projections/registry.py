@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from projections import (
+    api_keys,
     banks,
     citations,
     directives,
     documents,
     history,
+    knowledge_tree,
+    operation_requesters,
     operations,
     schedules,
     search,
@@ -29,6 +32,9 @@ PROJECTIONS: tuple[Projection, ...] = (
     timeline.PROJECTION,
     operations.PROJECTION,
     usage.PROJECTION,
+    knowledge_tree.PROJECTION,
+    api_keys.PROJECTION,
+    operation_requesters.PROJECTION,
 )
 
 

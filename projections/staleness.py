@@ -182,27 +182,27 @@ _WAITING = (
     " WHERE coalesce((SELECT (b.overrides->>'enable_observations')::bool FROM banks b"
     "   WHERE b.bank_id = %(bank_id)s), %(observations)s)"
 )
-"""The tags of facts that wait to be made into observations; those have the same tags, or some of them. All in one row:
-there may be thousands of sets of tags."""
+"""The tags of facts that wait to be made into observations, which have those or some of them: all in one row."""
 
 
-def of_models(bank_id: str, mental_model_ids: Sequence[str], *, observations: bool) -> Query[dict[str, Staleness]]:
-    """By id, in one query for any number of models; unknown ids are left out. Models that are alike come in one row.
-    Facts wait for consolidation only where the bank makes observations: as it says, else as `observations`.
+def of_models(
+    bank_id: str, mental_model_ids: Sequence[str], *, observations: bool, among: str = "%(ids)s::text[]"
+) -> Query[dict[str, Staleness]]:
+    """By id, in one query for any number of models (or for `among`, an array in SQL); unknown ids are left out. Alike
+    ones come in one row. Facts wait for consolidation only where the bank makes observations, else as `observations`.
 
     Which facts ended is found by position and joined to citations by their index, by force: the plan that is kept for a
     prepared statement would be another for as long as the tables have no statistics, and take half a second."""
     return Query(
         "WITH models AS MATERIALIZED (SELECT * FROM staleness"
-        "   WHERE bank_id = %(bank_id)s AND mental_model_id = ANY(%(ids)s::text[])),"
+        f"   WHERE bank_id = %(bank_id)s AND mental_model_id = ANY({among})),"
         " changed AS (SELECT c.mental_model_id, max(f.to_position) AS position FROM fact_versions f,"
         "   LATERAL (SELECT c.mental_model_id FROM citations c WHERE c.bank_id = %(bank_id)s"
         "     AND c.fact_id = f.fact_id AND c.fact_version = f.version AND c.until IS NULL OFFSET 0) c"
         "   WHERE f.bank_id = %(bank_id)s AND f.to_position > (SELECT min(evidence_covered) FROM models) GROUP BY 1)"
         " SELECT 'models' AS row, array_agg(mental_model_id) AS ids, covered AS position, covered_scope,"
         "   evidence_covered, tags, scope_trigger, unread > 0 AS unread, retraction_pending, NULL AS fact_type"
-        "   FROM models"
-        "   GROUP BY covered, covered_scope, evidence_covered, tags, scope_trigger, unread > 0, retraction_pending"
+        "   FROM models GROUP BY 3, 4, 5, 6, 7, 8, 9"
         " UNION ALL SELECT 'changed', ARRAY[mental_model_id], position, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
         "   FROM changed"
         " UNION ALL SELECT 'clock', NULL, s.position, NULL, NULL, to_json(s.tags)::text, NULL, NULL, NULL, s.fact_type"

@@ -42,6 +42,7 @@ CREATE TABLE timeline (
     topic text NOT NULL,
     occurred_at timestamptz NOT NULL,
     actor text NOT NULL,
+    key_id text,
     cause text NOT NULL,
     operation_id uuid,
     sentence text NOT NULL,
@@ -79,6 +80,7 @@ class TimelineEntry:
     topic: str
     occurred_at: datetime
     actor: str
+    key_id: str | None
     cause: str
     operation_id: str | None
     sentence: str
@@ -200,16 +202,17 @@ def project(recorded: Recorded) -> Iterable[Statement]:
     event = recorded.event
     record: RefreshRecord | None = getattr(event, "record", None)
     yield Statement(
-        "INSERT INTO timeline (bank_id, mental_model_id, version, position, topic, occurred_at, actor, cause,"
-        " operation_id, sentence, calls, tokens, duration_ms) VALUES (%(bank_id)s, %(id)s, %(version)s, %(position)s,"
-        " %(topic)s, %(at)s, %(actor)s, %(cause)s, %(operation_id)s, %(sentence)s, %(calls)s, %(tokens)s,"
-        " %(duration_ms)s) ON CONFLICT DO NOTHING",
+        "INSERT INTO timeline (bank_id, mental_model_id, version, position, topic, occurred_at, actor, key_id,"
+        " cause, operation_id, sentence, calls, tokens, duration_ms) VALUES (%(bank_id)s, %(id)s, %(version)s,"
+        " %(position)s, %(topic)s, %(at)s, %(actor)s, %(key_id)s, %(cause)s, %(operation_id)s, %(sentence)s,"
+        " %(calls)s, %(tokens)s, %(duration_ms)s) ON CONFLICT DO NOTHING",
         {
             **model_key(recorded),
             "position": recorded.position,
             "topic": event.TOPIC,
             "at": recorded.occurred_at,
             "actor": recorded.actor,
+            "key_id": recorded.key_id,
             "cause": recorded.cause,
             "operation_id": recorded.operation_id,
             "sentence": sentence(event),  # type: ignore[arg-type]  # HANDLES are all the events of a mental model
@@ -220,12 +223,12 @@ def project(recorded: Recorded) -> Iterable[Statement]:
     )
 
 
-PROJECTION = Projection("timeline", 2, "timeline", ("bank_id", "mental_model_id", "version"), DDL, HANDLES, project)
+PROJECTION = Projection("timeline", 3, "timeline", ("bank_id", "mental_model_id", "version"), DDL, HANDLES, project)
 
 
 _COLUMNS = (
-    "version, position, topic, occurred_at, actor, cause, operation_id::text AS operation_id, sentence, calls, tokens,"
-    " duration_ms"
+    "version, position, topic, occurred_at, actor, key_id, cause, operation_id::text AS operation_id, sentence, calls,"
+    " tokens, duration_ms"
 )
 
 

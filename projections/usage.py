@@ -14,6 +14,7 @@ from typing import get_args
 from domain.event import Event, Recorded
 from domain.mental_model.events import RefreshOutcome
 from domain.operation import (
+    BankImportDone,
     ConsolidationDone,
     OperationCompleted,
     OperationFailed,
@@ -81,7 +82,9 @@ def project(recorded: Recorded) -> Iterable[Statement]:
             yield from _spent(recorded, "", calls)
         case OperationSpent(mental_model_id=mental_model_id, calls=calls):
             yield from _spent(recorded, mental_model_id or "", calls)
-        case OperationCompleted(result=RetainDone(calls=calls) | ConsolidationDone(calls=calls)):
+        case OperationCompleted(
+            result=RetainDone(calls=calls) | ConsolidationDone(calls=calls) | BankImportDone(calls=calls)
+        ):
             yield from _spent(recorded, "", calls)
         case ModelsAsked(calls=calls):
             yield from _spent(recorded, "", calls)

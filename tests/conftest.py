@@ -22,6 +22,8 @@ from tests.support.server_folders import temporary_folder
 
 # Most tests are of something else: banks that make observations of what they are told say so in their config.
 os.environ.setdefault("PALIMPSEST_ENABLE_OBSERVATIONS", "false")
+# The framework of the console is one for a process: only its own tests serve it.
+os.environ.setdefault("PALIMPSEST_CONSOLE_ENABLED", "false")
 
 if TYPE_CHECKING:
     from adapters.service import Service

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from application.aggregate import Aggregate
-from application.command_handler import BANK, MENTAL_MODEL, OPERATION
+from application.command_handler import BANK, KNOWLEDGE_BASE, MENTAL_MODEL, OPERATION
 from domain.bank import BankCommand
 from domain.event import Event
+from domain.knowledge_base import KnowledgeBaseCommand
 from domain.mental_model.commands import Command
 from domain.operation import OperationCommand
 from domain.refusals import Refusal
@@ -33,7 +34,7 @@ def given(*events: Event) -> Given:
 class Given:
     events: tuple[Event, ...]
 
-    def when(self, command: Command | BankCommand | OperationCommand) -> Outcome:
+    def when(self, command: Command | BankCommand | OperationCommand | KnowledgeBaseCommand) -> Outcome:
         aggregate = _aggregate_of(command)
         decided = aggregate.decide(command, fold(aggregate, *self.events))
         if not isinstance(decided, Refusal):
@@ -66,5 +67,7 @@ def _aggregate_of(command: object) -> Aggregate[Any]:
         return BANK
     if isinstance(command, OperationCommand):
         return OPERATION
+    if isinstance(command, KnowledgeBaseCommand):
+        return KNOWLEDGE_BASE
     assert isinstance(command, Command), f"{command!r} is no command of an aggregate"
     return MENTAL_MODEL

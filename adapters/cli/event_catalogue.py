@@ -15,8 +15,10 @@ from uuid import UUID
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from domain.api_keys import ApiKeyEvent
 from domain.bank import BankEvent
 from domain.event import Event
+from domain.knowledge_base import KnowledgeBaseEvent
 from domain.mental_model.events import MentalModelEvent
 from domain.operation import OperationEvent
 from domain.request import RequestEvent
@@ -24,8 +26,10 @@ from domain.request import RequestEvent
 AGGREGATES: tuple[tuple[str, Any], ...] = (
     ("Mental model", MentalModelEvent),
     ("Bank", BankEvent),
+    ("Knowledge base", KnowledgeBaseEvent),
     ("Operation", OperationEvent),
     ("Request", RequestEvent),
+    ("API key", ApiKeyEvent),
 )
 
 INTRODUCTION = """\
@@ -34,7 +38,8 @@ INTRODUCTION = """\
 Made from the code by `python -m adapters.cli.event_catalogue`; do not edit it by hand.
 
 Every event is stored with its topic, the version of its shape (schema), and an envelope that says which stream it
-belongs to, who caused it (`actor`), in which operation (`operation_id`), why (`cause`) and when (`occurred_at`).
+belongs to, who caused it (`actor`), in which operation (`operation_id`), why (`cause`) and when (`occurred_at`); and
+with which API key it was asked for, if any (`key_id`).
 Topics and shapes are permanent: a changed shape gets a new schema version, and stored events of older ones are upcast
 when they are read.
 """

@@ -1,6 +1,7 @@
-"""The command line: serve, demo, demo-conversation, worker, rebuild, audit, verify, version.
+"""The command line: what runs a service or looks after its database, and groups of commands that talk to a server.
 
-Exit codes: 0 done, 1 a check found something, 2 it could not be done (one line on standard error says why).
+Exit codes: 0 done, 1 a check found something or an operation that was waited for failed, 2 it could not be done (one
+line on standard error says why), 130 interrupted.
 """
 
 from __future__ import annotations
@@ -11,20 +12,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from adapters.cli.lazy_group import add_group
 from adapters.cli.logs import log_to_standard_error
+from adapters.cli.read_settings import read_settings
 from adapters.cli.unusable import Unusable
 
 if TYPE_CHECKING:
     from adapters.cli.serving import Demo
     from adapters.demo.conversations import Conversation
-    from adapters.settings import Settings
 
 app = typer.Typer(
     help="Living markdown documents over an agent's memory, kept as event streams.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
+
+GROUPS = {
+    "mental-model": "Documents that answer a standing question: read, write, refresh, explain.",
+    "page": "The knowledge base: folders with pages that keep themselves current.",
+    "memory": "Fill memory, ask it, correct it.",
+    "document": "The texts that memory was made of.",
+    "bank": "Banks, their config and templates.",
+    "directive": "Rules that answers and documents keep to.",
+    "operation": "Work in the background: list, follow, cancel, retry.",
+    "tag": "Tags of memories and mental models.",
+    "profile": "Servers by name, with key and bank.",
+}
+add_group(app, "keys", "API keys: make, list, revoke; on the database, where the service runs.", "adapters.cli.keys")
+for _name, _told in GROUPS.items():
+    add_group(app, _name, _told, f"adapters.cli.remote.{_name.replace('-', '_')}")
 
 Port = Annotated[
     int | None, typer.Option(help="Port to listen on, 0 for any; PALIMPSEST_PORT, else 8888.", min=0, max=65535)
@@ -42,7 +58,7 @@ def serve(
     """Run the service: REST API and, unless --no-worker, the background worker."""
     from adapters.cli.serving import serve as run
 
-    run(_settings(host, port), demo=_demo() if demo else None, run_worker=not no_worker, stay=True)
+    run(read_settings(host, port), demo=_demo() if demo else None, run_worker=not no_worker, stay=True)
 
 
 @app.command()
@@ -50,7 +66,7 @@ def demo(port: Port = None) -> None:
     """Load the demo bank, show two documents, a new fact, what it changed and why; then stop."""
     from adapters.cli.serving import serve as run
 
-    run(_settings(None, port if port is not None else 0), demo=_demo(), run_worker=True, stay=False)
+    run(read_settings(None, port if port is not None else 0), demo=_demo(), run_worker=True, stay=False)
 
 
 @app.command()
@@ -72,7 +88,7 @@ def demo_conversation(
     from adapters.demo.show_conversation import show_conversation
 
     conversation = _conversation(path, name)
-    settings = _settings(None, port if port is not None else 0)
+    settings = read_settings(None, port if port is not None else 0)
     run(
         settings.model_copy(update={"llm_base_url": None, "llm_model": None}),
         demo=lambda address, stays: show_conversation(address, conversation, stays=stays),
@@ -84,12 +100,20 @@ def demo_conversation(
 @app.command()
 def worker(
     concurrency: Annotated[int | None, typer.Option(help="Operations at the same time.", min=1)] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(help="Serve /metrics and /health here, 0 for any; else nowhere.", min=0, max=65535)
+    ] = None,
+    metrics_host: Annotated[
+        str, typer.Option(help="Address for that; it names no bank and no document.")
+    ] = "127.0.0.1",
 ) -> None:
     """Run background work only, beside any number of services on the same database."""
     from adapters.cli.serving import work
 
-    settings = _settings(None, None)
-    work(settings.model_copy(update={"worker_concurrency": concurrency}) if concurrency else settings)
+    settings = read_settings()
+    if concurrency:
+        settings = settings.model_copy(update={"worker_concurrency": concurrency})
+    work(settings, metrics_host=metrics_host, metrics_port=metrics_port)
 
 
 @app.command()
@@ -100,7 +124,7 @@ def rebuild(
     """Rebuild read models from the log, beside the live ones; the service may run."""
     from adapters.cli.maintenance import rebuild as run
 
-    raise typer.Exit(run(_settings(None, None), name, check))
+    raise typer.Exit(run(read_settings(), name, check))
 
 
 @app.command()
@@ -108,7 +132,26 @@ def verify() -> None:
     """Check that every document served is the fold of its events."""
     from adapters.cli.maintenance import verify as run
 
-    raise typer.Exit(run(_settings(None, None)))
+    raise typer.Exit(run(read_settings()))
+
+
+@app.command()
+def backup(file: Annotated[Path, typer.Argument(help="The file to write; it must not be there yet.")]) -> None:
+    """Back up everything into one file, while services and workers run."""
+    from adapters.cli.backup import backup as run
+
+    run(read_settings(), file)
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that `palimpsest backup` wrote.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Delete all that is in the database first.")] = False,
+) -> None:
+    """Put a backup into a database that nobody uses; it is checked before, and compared after."""
+    from adapters.cli.backup import restore as run
+
+    run(read_settings(), file, replace=replace)
 
 
 @app.command()
@@ -122,7 +165,26 @@ def audit(
     """Show everything that ever happened to a mental model, or its document as it was."""
     from adapters.cli.maintenance import audit as run
 
-    run(_settings(None, None), bank, model, at)
+    run(read_settings(), bank, model, at)
+
+
+@app.command()
+def mcp(
+    server: Annotated[
+        str, typer.Option(envvar="PALIMPSEST_SERVER", help="Address of the service whose tools are given.")
+    ] = "http://127.0.0.1:8888",
+    key: Annotated[
+        str | None, typer.Option(envvar="PALIMPSEST_API_KEY", help="Its API key, where it asks for one.")
+    ] = None,
+    bank: Annotated[
+        str | None, typer.Option(help="This bank alone; else any, PALIMPSEST_MCP_BANK_ID where a call names none.")
+    ] = None,
+) -> None:
+    """Serve MCP on standard input and output, for clients that start their tools themselves."""
+    from adapters.cli.remote.connection import checked_server
+    from adapters.mcp.stdio import serve_stdio
+
+    serve_stdio(read_settings(), checked_server(server), key, bank)
 
 
 @app.command()
@@ -152,22 +214,6 @@ def _conversation(path: Path | None, name: str | None) -> Conversation:
     return chosen
 
 
-def _settings(host: str | None, port: int | None) -> Settings:
-    from pydantic import ValidationError
-
-    from adapters.settings import Settings
-
-    try:
-        settings = Settings()
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = f"setting {first['loc'][0]}: " if first["loc"] else ""
-        got = f" (got {first['input']!r})" if first["loc"] else ""
-        raise Unusable(f"{name}{first['msg'].removeprefix('Value error, ')}{got}") from error
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    return settings.model_copy(update=given)
-
-
 def main() -> None:
     """Entry point of the console script: what cannot be done is one line and exit code 2."""
     log_to_standard_error()
@@ -184,14 +230,17 @@ def main() -> None:
 
 
 def _one_line(error: Exception) -> str | None:
+    if isinstance(error, Unusable):
+        return str(error)
     import psycopg
 
     from adapters.postgres.event_mapper import UnreadableEvent
     from adapters.postgres.unavailable import DatabaseUnavailable
+    from adapters.tracing import TracingUnavailable
     from application.ports import MindFailed
     from domain.refusals import Refusal
 
-    if isinstance(error, (Unusable, DatabaseUnavailable, Refusal, MindFailed)):
+    if isinstance(error, (DatabaseUnavailable, Refusal, MindFailed, TracingUnavailable)):
         return str(error)
     if isinstance(error, UnreadableEvent):
         return f"{error}; a newer Palimpsest may have written it"

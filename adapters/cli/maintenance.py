@@ -26,7 +26,8 @@ console = Console()
 
 
 @contextmanager
-def _service(settings: Settings) -> Iterator[Service]:
+def running_service(settings: Settings) -> Iterator[Service]:
+    """All use cases on the database, without serving them. Raises DatabaseUnavailable."""
     with database_server(settings) as ready, opened(build(settings, ready())) as service:
         yield service
 
@@ -40,7 +41,7 @@ def rebuild(settings: Settings, name: str | None, check: bool) -> int:
             raise Unusable(f"there is no read model '{name}'; there are {', '.join(each.name for each in PROJECTIONS)}")
         chosen = (projection,)
     bar = Progress(TextColumn("replaying"), BarColumn(), MofNCompleteColumn(), TextColumn("events"), transient=True)
-    with _service(settings) as service, bar:
+    with running_service(settings) as service, bar:
         task = bar.add_task("replay", total=None)
         rebuilt = service.read_models.rebuild(
             chosen,
@@ -63,7 +64,7 @@ def _print_comparisons(comparisons: tuple[Comparison, ...], events: int, verb: s
 
 def verify(settings: Settings) -> int:
     """Exit code: 0 when every document is the fold of its events, else 1."""
-    with _service(settings) as service, console.status("folding the log"):
+    with running_service(settings) as service, console.status("folding the log"):
         verified = verify_documents(service.log, service.reader)
     for each in verified.differences:
         console.print(f"{each.bank_id}/{each.mental_model_id}: {each.where}", markup=False)
@@ -74,7 +75,7 @@ def verify(settings: Settings) -> int:
 
 def audit(settings: Settings, bank: str, model: str, at: str | None) -> None:
     """Raises MentalModelNotFound, VersionNotFound, Unusable for an `at` that is neither version nor time."""
-    with _service(settings) as service:
+    with running_service(settings) as service:
         if at is not None:
             print(service.mental_models.as_of(bank, model, moment(at)).model.content, end="")
             return

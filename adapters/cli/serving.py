@@ -20,6 +20,9 @@ from adapters.settings import Settings
 if TYPE_CHECKING:
     import uvicorn
 
+    from adapters.service import Service
+    from adapters.worker import Worker
+
 
 CANCELLED_AGAIN_SECONDS = 4.0
 """A little more than a worker takes to end in order."""
@@ -32,7 +35,8 @@ Demo = Callable[[str, bool], None]
 def serve(settings: Settings, *, demo: Demo | None, run_worker: bool, stay: bool) -> None:
     """Serves until interrupted; a `demo` runs against the service, and without `stay` it ends after that.
 
-    Raises Unusable when the port is taken, DatabaseUnavailable when there is no database."""
+    Raises Unusable when the port is taken, or others would be served though there is no API key, DatabaseUnavailable
+    when there is no database."""
     with _listening(settings) as listener, database_server(settings) as ready:
         import uvicorn
 
@@ -41,13 +45,16 @@ def serve(settings: Settings, *, demo: Demo | None, run_worker: bool, stay: bool
         from adapters.service import opened
 
         with opened(build(settings, ready())) as service:
+            require_key(settings, service)
             service.keep_vector_index()
             config = uvicorn.Config(
                 create_app(service, run_worker=run_worker),
+                log_config=None,  # what it logs goes where ours goes
                 log_level="warning",
+                access_log=False,  # the middleware that knows the route tells it
                 lifespan="on",
                 timeout_graceful_shutdown=2,
-                ws="none",
+                ws="websockets-sansio" if settings.console_enabled else "none",
             )
             server = uvicorn.Server(config)
             address = _address(listener)
@@ -73,30 +80,45 @@ def _address(listener: socket.socket) -> str:
 @contextlib.contextmanager
 def _listening(settings: Settings) -> Iterator[socket.socket]:
     """The socket to serve on, bound first: a taken port is found before anything else is started."""
-    if not _is_loopback(settings.host):
-        raise Unusable(
-            f"listening on {settings.host} is refused: without API keys the service is for this machine only"
-        )
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    _check_address(settings.host)
+    with _bound(settings.host, settings.port, "--port") as listener:
+        yield listener
+
+
+@contextlib.contextmanager
+def _bound(host: str, port: int, option: str) -> Iterator[socket.socket]:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # Said to be TCP, so that asyncio turns Nagle's algorithm off: it would hold back each answer for 40 ms.
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((settings.host, settings.port))
+            listener.bind((host, port))
         except OSError as error:
             raise Unusable(
-                f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; choose another with --port"
+                f"cannot listen on {host} port {port}: {error.strerror}; choose another with {option}"
             ) from error
         yield listener
 
 
-def _is_loopback(host: str) -> bool:
+def _check_address(host: str) -> None:
     if host == "localhost":
-        return True
+        return
     try:
-        return ipaddress.ip_address(host).is_loopback
+        ipaddress.ip_address(host)
     except ValueError as error:
         raise Unusable(f"'{host}' is not an address to listen on; use 127.0.0.1 or ::1") from error
+
+
+def require_key(settings: Settings, service: Service) -> None:
+    """Others than this machine are served only those who have an API key: there has to be one. While the service runs
+    there it asks for keys in any case, also when the last one is revoked. Raises Unusable."""
+    from projections.api_keys import any_not_revoked
+
+    if not settings.only_for_this_machine and not service.reader.ask(any_not_revoked()):
+        raise Unusable(
+            f"listening on {settings.host} is refused: without API keys the service is for this machine only; make one"
+            " with `palimpsest keys create`"
+        )
 
 
 def _start_demo(demo: Demo, server: uvicorn.Server, address: str, stay: bool) -> Future[None]:
@@ -127,16 +149,37 @@ def _start_demo(demo: Demo, server: uvicorn.Server, address: str, stay: bool) ->
     return ended
 
 
-def work(settings: Settings) -> None:
-    """Runs background work until SIGINT or SIGTERM."""
-    with database_server(settings) as ready:
+def work(settings: Settings, *, metrics_host: str, metrics_port: int | None) -> None:
+    """Runs background work until SIGINT or SIGTERM, and tells of itself at the port, if one is given.
+
+    Raises Unusable when the port is taken, DatabaseUnavailable when there is no database."""
+    with contextlib.ExitStack() as stack:
+        told_at = None
+        if metrics_port is not None:
+            told_at = stack.enter_context(_bound(metrics_host, metrics_port, "--metrics-port"))
+        ready = stack.enter_context(database_server(settings))
         from adapters.app import build
         from adapters.service import opened
 
         with opened(build(settings, ready())) as service:
             service.keep_vector_index()
-            print(f"palimpsest worker: {settings.worker_concurrency} operations at a time; Ctrl-C stops it", flush=True)
-            asyncio.run(until_stopped(service.worker().run()))
+            worker = service.worker()
+            with _telling(service, worker, told_at) as told:
+                at_once = f"{settings.worker_concurrency} operations at a time"
+                print(f"palimpsest worker: {at_once}{told}; Ctrl-C stops it", flush=True)
+                asyncio.run(until_stopped(worker.run()))
+
+
+@contextlib.contextmanager
+def _telling(service: Service, worker: Worker, listener: socket.socket | None) -> Iterator[str]:
+    """Serves metrics and health of the worker while the block runs; yields where, in words."""
+    if listener is None:
+        yield ""
+        return
+    from adapters.http.worker_application import served
+
+    with served(service, worker, listener):
+        yield f", metrics on {_address(listener)}/metrics"
 
 
 async def until_stopped(work: Coroutine[Any, Any, None], *, again_after: float = CANCELLED_AGAIN_SECONDS) -> None:

@@ -21,8 +21,12 @@ def timeline_table(entries: Iterable[TimelineEntry], title: str | None = None) -
     table.add_column("cost", no_wrap=True)
     for each in entries:
         when = each.occurred_at.astimezone(UTC).strftime("%Y-%m-%d\n%H:%M:%S")
-        table.add_row(str(each.version), when, each.actor, _what_and_why(each), _cost(each))
+        table.add_row(str(each.version), when, _who(each), _what_and_why(each), _cost(each))
     return table
+
+
+def _who(entry: TimelineEntry) -> str:
+    return f"{entry.actor}\n{entry.key_id}" if entry.key_id else entry.actor
 
 
 def _what_and_why(entry: TimelineEntry) -> Text:

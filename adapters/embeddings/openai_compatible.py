@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from adapters.llm.connection import Connection
+from adapters.llm.connection import Connection, Observe
 from adapters.llm.failures import of_error_body, one_line, unusable
 from adapters.llm.replies import counted
 from application.ports import Embeddings, MindFailed
@@ -29,7 +29,7 @@ class OpenAICompatibleEmbedder:
 
     `dimensions` given is asked of the endpoint, which only some models can follow; left out, it is the size of the
     first vector received. `timeout_seconds` is for one request. Texts are not shortened: what a model cannot take as a
-    whole, the endpoint refuses.
+    whole, the endpoint refuses. `observe` is told of each request.
     """
 
     def __init__(
@@ -40,9 +40,11 @@ class OpenAICompatibleEmbedder:
         model: str,
         dimensions: int | None = None,
         timeout_seconds: float = 60.0,
+        observe: Observe | None = None,
     ) -> None:
         self.model = model
         self._connection = Connection(base_url=base_url, api_key=api_key, model=model, timeout_seconds=timeout_seconds)
+        self._observe = observe
         self._asked_dimensions = dimensions
         self._dimensions = dimensions
         self._unreported: list[ModelCall] = []
@@ -92,7 +94,11 @@ class OpenAICompatibleEmbedder:
             )
         finally:
             seconds = time.perf_counter() - started
-            paid.append(counted(payload, purpose=_PURPOSE, model=self.model, seconds=seconds))
+            call = counted(payload, purpose=_PURPOSE, model=self.model, seconds=seconds)
+            if self._observe is not None:
+                failed = not payload or bool(payload.get("error"))
+                self._observe(_PURPOSE, self.model, seconds, failed=failed, input_tokens=call.input_tokens)
+            paid.append(call)
         return payload
 
     def _vectors(self, payload: Mapping[str, Any], count: int) -> list[list[float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse
@@ -13,6 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from adapters import console
+from adapters.console.mounting import is_console_path
 from adapters.http import (
     bank_config,
     bank_templates,
@@ -28,6 +30,8 @@ from adapters.http import (
     errors,
     files,
     health,
+    knowledge_base,
+    knowledge_base_files,
     memories,
     memory_timeseries,
     mental_models,
@@ -37,11 +41,17 @@ from adapters.http import (
     recall,
     reflect,
     tags,
+    transfer,
 )
 from adapters.http.backend import Backend
 from adapters.http.in_process_worker import InProcessWorker
+from adapters.http.key_gate import RequireKey
+from adapters.http.key_ring import KeyRing
 from adapters.http.limits import BodyLimit
+from adapters.http.request_watch import WatchRequests
 from adapters.http.wire_route import encoded_slash, has_encoded_slash
+from adapters.mcp.endpoint import McpEndpoint, is_mcp_path
+from adapters.postgres.reader import AsyncReader
 from adapters.service import Service
 
 NOTHING_HERE = "Nothing is served at this path; /docs lists what is"
@@ -49,6 +59,8 @@ ROUTES = (
     mental_models,
     dry_runs,
     document_versions,
+    knowledge_base,
+    knowledge_base_files,
     memories,
     dry_run_extract,
     files,
@@ -65,6 +77,7 @@ ROUTES = (
     bank_templates,
     directives,
     operations,
+    transfer,
     tags,
     health,
     metrics,
@@ -76,20 +89,41 @@ def create_app(service: Service, *, run_worker: bool) -> FastAPI:
     """The application; while it runs, and with `run_worker`, background work is done in its event loop.
 
     At shutdown running operations get a few seconds to finish; those that do not are done again by the next worker."""
+    app = routed(_lifespan(service, run_worker))
+    app.add_middleware(
+        BodyLimit, max_bytes=service.settings.max_body_bytes, max_archive_bytes=service.settings.max_archive_bytes
+    )
+    app.add_middleware(
+        RequireKey,
+        requests_per_minute=service.settings.requests_per_minute,
+        shows_itself=is_console_path,
+        asks_on=is_mcp_path,
+    )
+    app.add_middleware(metrics.CountRequests, counted=service.metrics)
+    app.add_middleware(WatchRequests, tracing=service.tracing)
+    app.state.numbers = metrics.NumbersKept()
+    app.add_exception_handler(HTTPException, _unrouted)
+    if service.settings.mcp_enabled:
+        app.state.mcp = McpEndpoint(app, service.settings)
+        app.state.mcp.mount(app.router)
+    if service.settings.console_enabled:
+        console.serve_beside(app)
+    return app
+
+
+def routed(lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None) -> FastAPI:
+    """An application with all routes, which its OpenAPI document is made of; it serves them once there is a backend."""
     app = FastAPI(
         title="Palimpsest",
         version=health.PALIMPSEST_VERSION,
         summary="Living markdown documents over an agent's memory.",
-        lifespan=_lifespan(service, run_worker),
+        lifespan=lifespan,
         generate_unique_id_function=_operation_id,
     )
     for routes in ROUTES:
         app.include_router(routes.router)
     app.include_router(documents.chunks_router)
-    app.add_middleware(BodyLimit, max_bytes=service.settings.max_body_bytes)
-    app.add_middleware(metrics.CountRequests, counted=service.metrics)
-    app.state.numbers = metrics.NumbersKept()
-    app.add_exception_handler(HTTPException, _unrouted)
+    app.include_router(transfer.downloads_router)
     return app
 
 
@@ -105,12 +139,21 @@ def _lifespan(service: Service, run_worker: bool) -> Callable[[FastAPI], Abstrac
         try:
             await reader.open()
             async with InProcessWorker(service.worker() if run_worker else None) as worker:
+                app.state.keys = keys = _key_ring(service, reader)
+                await keys.wants_keys()
                 app.state.backend = Backend(service, reader, worker, started_at=time.monotonic())
-                yield
+                async with app.state.mcp.running() if service.settings.mcp_enabled else nullcontext():
+                    yield
+                await keys.close()
         finally:
             await reader.close()
 
     return lifespan
+
+
+def _key_ring(service: Service, reader: AsyncReader) -> KeyRing:
+    others = not service.settings.only_for_this_machine
+    return KeyRing(reader, service.key_uses, service.clock.now, always=others)
 
 
 async def _unrouted(request: Request, error: Exception) -> Response:

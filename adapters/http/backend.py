@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, ParamSpec, TypeVar
 
@@ -13,10 +13,12 @@ from fastapi import Depends
 from starlette.requests import Request
 
 from adapters.daemon_thread import in_daemon_thread
+from adapters.http.access import principal_of
 from adapters.http.errors import ServiceStopping
 from adapters.http.in_process_worker import InProcessWorker
 from adapters.postgres.reader import AsyncReader
 from adapters.service import Service
+from domain.api_keys import ANYBODY, Principal
 from domain.event import Context
 from domain.refusals import BankNotFound
 from projections import banks
@@ -28,6 +30,7 @@ U = TypeVar("U")
 
 COMMANDS_AT_ONCE = 16
 """As many as there are connections for them: more would only wait there."""
+_SPAN_NAMES = {"Recalls.recall": "recall", "Reflections.answer": "reflect", "Memories.retain": "retain"}
 MODEL_CALLS_AT_ONCE = 32
 """They mostly wait for a model, and hold a connection only at their end."""
 
@@ -42,6 +45,8 @@ class Backend:
     started_at: float
     commands: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(COMMANDS_AT_ONCE))
     model_calls: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(MODEL_CALLS_AT_ONCE))
+    principal: Principal = ANYBODY
+    """Who asks."""
 
     @property
     def makes_observations(self) -> bool:
@@ -50,7 +55,7 @@ class Backend:
 
     def by_user(self, cause: str) -> Context:
         """The context of a command that a request gives; `cause` says which request."""
-        return Context("user", self.service.clock.now(), cause=cause)
+        return Context("user", self.service.clock.now(), cause=cause, key_id=self.principal.key_id)
 
     async def ask(self, query: Query[T]) -> T:
         return await self.reader.ask(query)
@@ -70,7 +75,10 @@ class Backend:
         """Runs what may ask a model, and so take its time. Raises ServiceStopping when the service stops meanwhile."""
         try:
             async with self.model_calls:
-                return await in_daemon_thread(do, *args, **kwargs)
+                if (name := _SPAN_NAMES.get(do.__qualname__)) is None:
+                    return await in_daemon_thread(do, *args, **kwargs)
+                with self.service.tracing.span(name):
+                    return await in_daemon_thread(do, *args, **kwargs)
         except asyncio.CancelledError as cut_off:  # only a server that stops cancels a request
             raise ServiceStopping from cut_off
 
@@ -82,7 +90,8 @@ class Backend:
 
 async def _backend(request: Request) -> Backend:
     backend: Backend = request.app.state.backend
-    return backend
+    principal = principal_of(request.scope)
+    return backend if principal is ANYBODY else replace(backend, principal=principal)
 
 
 Api = Annotated[Backend, Depends(_backend)]

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, StringConstraints
 
 from adapters.http.fields import MISSION_LENGTH, Mission, Name, Tags, not_blank
-from adapters.http.requests import Body
+from adapters.http.requests import Body, example
 from domain.bank.values import TRAIT_KEYS
 from domain.directives import HIGHEST_PRIORITY, LOWEST_PRIORITY
 
@@ -27,6 +27,8 @@ class DispositionInput(Body):
 class BankRequest(Body):
     """What is not given stays; an empty mission removes one. `background` and `mission` are older names of
     `reflect_mission`, and the traits may be given one by one. More can be configured by PATCH .../config."""
+
+    model_config = example(name="Team", reflect_mission="Know how the team works.", disposition={"skepticism": 4})
 
     name: Name | None = None
     reflect_mission: Mission | None = None
@@ -66,16 +68,20 @@ class BankRequest(Body):
 
 
 class BankConfigUpdate(Body):
+    model_config = example(updates={"retain_chunk_size": 2000})
+
     updates: dict[str, Any] = Field(
         description="Keys as in the config, or as environment variables; null removes the bank's own value."
     )
 
 
 class UpdateDirectiveRequest(Body):
+    model_config = example(content="Name every source.", is_active=False)
+
     name: Name | None = None
     content: RuleText | None = None
-    priority: Priority | None = Field(default=None, description="The higher one is told first; 0 when not given.")
-    is_active: bool | None = Field(default=None, description="Whether it is told; true when not given.")
+    priority: Priority | None = Field(default=None, description="The higher one is told first.")
+    is_active: bool | None = Field(default=None, description="Whether it is told.")
     tags: Tags | None = Field(default=None, description="Which reflects it is for; [], or none: all.")
 
     def changes(self) -> dict[str, Any]:
@@ -85,5 +91,10 @@ class UpdateDirectiveRequest(Body):
 
 
 class CreateDirectiveRequest(UpdateDirectiveRequest):
+    model_config = example(name="Sources", content="Name your sources.", priority=5)
+
     name: Name
     content: RuleText
+    priority: Priority | None = Field(default=0, description="The higher one is told first.")
+    is_active: bool | None = Field(default=True, description="Whether it is told.")
+    tags: Tags | None = Field(default=[], description="Which reflects it is for; [] is all.")

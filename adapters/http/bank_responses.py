@@ -6,6 +6,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from adapters.http.responses import NULLS_LEFT_OUT
+
 
 class Disposition(BaseModel):
     skepticism: int
@@ -29,6 +31,8 @@ class BankConfigResponse(BaseModel):
 
 
 class BankListItem(BaseModel):
+    model_config = NULLS_LEFT_OUT
+
     bank_id: str
     name: str
     disposition: Disposition

@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from adapters.http.bank_requests import Priority, RuleText
 from adapters.http.fields import Name, NewMentalModelId, SourceQuery, Tags, TokenBudget
-from adapters.http.requests import Body, TriggerInput
+from adapters.http.requests import DEFAULT_MAX_TOKENS, Body, TriggerInput, example
 from domain.bank_config import BankConfig
 from domain.bank_config_changes import changes_of
 from domain.bank_template import BankTemplate, MentalModelTemplate
@@ -17,7 +17,6 @@ from domain.mental_model.trigger import Trigger
 from domain.refusals import InvalidTemplate
 
 VERSION = "1"
-DEFAULT_MAX_TOKENS = 2048
 MENTAL_MODELS_AT_MOST = 1000
 
 
@@ -27,9 +26,9 @@ class BankTemplateMentalModel(Body):
     id: str = Field(description="Lower-case letters, digits and hyphens; the mental model it is matched with.")
     name: Name
     source_query: SourceQuery
-    tags: Tags | None = None
-    max_tokens: TokenBudget | None = None
-    trigger: TriggerInput | None = None
+    tags: Tags | None = Field(default=[])
+    max_tokens: TokenBudget | None = DEFAULT_MAX_TOKENS
+    trigger: TriggerInput | None = Field(default=None, json_schema_extra={"default": {}})
 
 
 class BankTemplateDirective(Body):
@@ -37,12 +36,19 @@ class BankTemplateDirective(Body):
 
     name: Name = Field(description="The directive it is matched with.")
     content: RuleText
-    priority: Priority | None = None
-    is_active: bool | None = None
-    tags: Tags | None = None
+    priority: Priority | None = 0
+    is_active: bool | None = True
+    tags: Tags | None = Field(default=[])
 
 
 class BankTemplateManifest(Body):
+    model_config = example(
+        version="1",
+        bank={"reflect_mission": "Know how the team works."},
+        mental_models=[{"id": "mood", "name": "Mood", "source_query": "How is the mood?"}],
+        directives=[{"name": "Sources", "content": "Name your sources."}],
+    )
+
     version: str = Field(description=f"Of the manifest's shape: '{VERSION}'.")
     bank: dict[str, Any] | None = Field(
         default=None, description="Keys of the config (GET .../config); what is not given, or null, stays."

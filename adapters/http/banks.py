@@ -36,7 +36,11 @@ async def list_banks(
     offset: Offset = 0,
 ) -> Response:
     """The banks there are, by id."""
-    rows, total = await api.ask(banks.page(q or None, limit, offset))
+    own = api.principal.banks
+    rows, total = await api.ask(banks.page(q or None, limit, offset, None if own is None else sorted(own)))
+    if api.principal.tags is not None:
+        names = [_name_of(row) for row in rows]
+        return respond(BankListResponse(banks=names, total=total, limit=limit, offset=offset))
     memories = await api.ask(memory_statistics.of_banks([row.bank_id for row in rows]))
     defaults = api.service.settings.bank_defaults
     items = [_list_item(row, memories.get(row.bank_id, memory_statistics.NOTHING), defaults) for row in rows]
@@ -122,6 +126,21 @@ def _disposition(config: BankConfig) -> Disposition:
         skepticism=config.disposition_skepticism or NEUTRAL,
         literalism=config.disposition_literalism or NEUTRAL,
         empathy=config.disposition_empathy or NEUTRAL,
+    )
+
+
+def _name_of(row: BankRow) -> BankListItem:
+    """What a key that is held to tags is told of a bank: that it is there."""
+    return BankListItem(
+        bank_id=row.bank_id,
+        name=row.name,
+        disposition=_disposition(BankConfig()),
+        mission=None,
+        created_at=iso(row.created_at),
+        updated_at=iso(row.created_at),
+        fact_count=0,
+        last_document_at=None,
+        last_write_at=None,
     )
 
 

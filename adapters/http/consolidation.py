@@ -12,7 +12,7 @@ from starlette.responses import Response
 from adapters.http import errors
 from adapters.http.backend import Api
 from adapters.http.fields import BankId, Tag
-from adapters.http.requests import Body
+from adapters.http.requests import Body, example
 from adapters.http.responses import Problem, respond
 from adapters.http.wire_route import WireRoute
 from adapters.postgres import memory_consolidation_reads
@@ -37,6 +37,8 @@ class ConsolidationRequest(Body):
     """`observation_scopes` are sets of tags: only facts that have all tags of one of them are consolidated. Without
     any, all that wait are."""
 
+    model_config = example(observation_scopes=[["handbook"]])
+
     observation_scopes: (
         Annotated[list[Annotated[list[Tag], Field(max_length=100)]], Field(max_length=MOST_SCOPES)] | None
     ) = None
@@ -52,6 +54,8 @@ class RecoverConsolidationResponse(BaseModel):
 
 
 class ConsolidationStrategiesPreviewRequest(Body):
+    model_config = example(strategies=[{"scopes": [{"tags": ["topic:*"]}], "max_observations_per_scope": 9}])
+
     strategies: Annotated[list[dict[str, Any]], Field(max_length=100)]
     sample_limit: Annotated[int, Field(ge=0, le=50)] = 5
 
@@ -95,6 +99,7 @@ class ConsolidationStrategiesPreview(BaseModel):
 )
 async def trigger_consolidation(api: Api, bank_id: BankId, body: ConsolidationRequest | None = None) -> Response:
     """Asks for the facts that wait to be made into observations, in the background."""
+    await api.require_bank(bank_id)
     wanted = body.observation_scopes if body else None
     scopes = None if not wanted else tuple(tuple(sorted(set(scope))) for scope in wanted)
     asked = await api.command(

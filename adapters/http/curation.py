@@ -31,9 +31,10 @@ from adapters.http.memory_responses import (
     memory_unit,
     memory_unit_detail,
 )
-from adapters.http.requests import Body
+from adapters.http.requests import Body, example
 from adapters.http.responses import DeleteResponse, Problem, respond
 from adapters.http.tag_filters import scope_of
+from adapters.http.visibility import require_writable_memory, seen_memory
 from adapters.http.wire_route import WireRoute
 from adapters.postgres import memory_listing
 from adapters.postgres.memory_listing import ConsolidationState, FactFilter, State, TimeField
@@ -59,6 +60,8 @@ When = Annotated[datetime | None, BeforeValidator(moment), Query()]
 
 class UpdateMemoryRequest(Body):
     """Null is as a field that is absent."""
+
+    model_config = example(text="The team talks in two channels.", occurred_end="")
 
     text: Annotated[str, Field(max_length=TEXT_LENGTH), AfterValidator(not_blank)] | None = None
     context: Annotated[str, Field(max_length=CONTEXT_LENGTH)] | None = Field(default=None, description="'' clears it.")
@@ -102,7 +105,7 @@ async def list_memories(
 ) -> Response:
     """Memories of a bank, the latest first."""
     chosen = FactFilter(
-        scope=scope_of(tags, tags_match, fact_types=[type] if type else None),
+        scope=api.principal.narrowed(scope_of(tags, tags_match, fact_types=[type] if type else None)),
         state=state,
         text=q or None,
         consolidation=consolidation_state,
@@ -125,11 +128,7 @@ async def list_memories(
 async def get_memory(api: Api, bank_id: BankId, memory_id: str) -> Response:
     """A memory, current or set aside."""
     fact_id = await known_memory(api, bank_id, memory_id)
-    listed = await api.ask(memory_listing.find(bank_id, fact_id))
-    if listed is None:
-        await api.require_bank(bank_id)
-        raise FactNotFound(bank_id, memory_id)
-    return respond(memory_unit_detail(listed))
+    return respond(memory_unit_detail(await seen_memory(api, bank_id, fact_id)))
 
 
 @router.patch(
@@ -144,6 +143,7 @@ async def get_memory(api: Api, bank_id: BankId, memory_id: str) -> Response:
 async def update_memory(api: Api, bank_id: BankId, memory_id: str, body: UpdateMemoryRequest) -> Response:
     """Corrects a fact, sets it aside, or restores it. What was observed of it is made anew."""
     fact_id = await known_memory(api, bank_id, memory_id)
+    await require_writable_memory(api, bank_id, fact_id)
     await api.with_model(
         api.service.curation.curate,
         api.by_user("PATCH memory"),
@@ -161,6 +161,7 @@ async def update_memory(api: Api, bank_id: BankId, memory_id: str, body: UpdateM
 async def delete_memory(api: Api, bank_id: BankId, memory_id: str) -> Response:
     """Deletes one memory for good (not in the contract)."""
     fact_id = await known_memory(api, bank_id, memory_id)
+    await require_writable_memory(api, bank_id, fact_id)
     erased = await api.command(api.service.curation.delete_fact, api.by_user("DELETE memory"), bank_id, fact_id)
     return respond(DeleteResponse(message=f"Memory '{memory_id}' deleted", deleted_count=erased.facts))
 

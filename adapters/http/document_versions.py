@@ -18,6 +18,7 @@ from adapters.http.moments import LAST_VERSION, AsOf, moment_of
 from adapters.http.preconditions import MOVED_ON, IfMatch, IfNoneMatch, expected_version
 from adapters.http.requests import RevertMentalModelRequest
 from adapters.http.responses import MentalModelResponse, Problem, respond
+from adapters.http.visibility import require_whole_life, require_writable_model
 from adapters.http.wire_route import WireRoute
 from application.text_diff import CONTEXT
 from projections.documents import Detail
@@ -48,6 +49,7 @@ async def get_mental_model_version(
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """The mental model as it was at a version: the same as `?as_of=`."""
+    await require_whole_life(api, bank_id, mental_model_id)
     return unless_known(await as_it_was(api, bank_id, mental_model_id, version, detail), if_none_match)
 
 
@@ -61,6 +63,7 @@ async def diff_mental_model(
     context: Annotated[int, Query(ge=0, le=MOST_CONTEXT, description="Lines around a change.")] = CONTEXT,
 ) -> Response:
     """What changed in the document from one version to another, and what was done to it, by whom and on which facts."""
+    await require_whole_life(api, bank_id, mental_model_id)
     comparison = await api.command(api.service.document_versions.compare, bank_id, mental_model_id, before, after)
     return respond(await api.command(document_wire.diff, comparison, context), keep_nulls=True)
 
@@ -68,6 +71,7 @@ async def diff_mental_model(
 @router.get("/blame", response_model=BlameResponse)
 async def blame_mental_model(api: Api, bank_id: BankId, mental_model_id: str, as_of: AsOf = None) -> Response:
     """Where each piece of the document comes from: the write, who made it, and the facts it rests on."""
+    await require_whole_life(api, bank_id, mental_model_id)
     moment = None if as_of is None else moment_of(as_of)
     blamed = await api.command(api.service.document_versions.blame, bank_id, mental_model_id, moment)
     return respond(document_wire.blame(blamed), keep_nulls=True)
@@ -82,6 +86,8 @@ async def revert_mental_model(
     api: Api, bank_id: BankId, mental_model_id: str, body: RevertMentalModelRequest, if_match: IfMatch = None
 ) -> Response:
     """Puts the document back to what it said at a version, and to the facts it rested on. Nothing else goes back."""
+    await require_writable_model(api, bank_id, mental_model_id)
+    await require_whole_life(api, bank_id, mental_model_id)
     expected = await expected_version(api, bank_id, mental_model_id, if_match)
     await api.command(
         api.service.mental_models.revert,

@@ -25,14 +25,15 @@ from adapters.http.memory_responses import (
     document_list_item,
     document_response,
 )
-from adapters.http.requests import Body
+from adapters.http.requests import Body, example
 from adapters.http.responses import Problem, respond
 from adapters.http.tag_filters import scope_of
+from adapters.http.visibility import require_document, require_writable_document, require_writable_scopes
 from adapters.http.wire_route import WireRoute
 from adapters.postgres import document_listing
 from adapters.postgres.document_listing import TimeField
 from domain.curation import DocumentEdit
-from domain.refusals import ChunkNotFound, DocumentNotFound
+from domain.refusals import ChunkNotFound, DocumentNotFound, NotFound
 from domain.scope import TagsMatch
 
 router = APIRouter(prefix="/v1/default/banks/{bank_id}/documents", tags=["Documents"], route_class=WireRoute)
@@ -48,6 +49,8 @@ ChunkLimit = Annotated[int, Query(ge=1, le=1000)]
 
 
 class UpdateDocumentRequest(Body):
+    model_config = example(tags=["handbook"])
+
     tags: Tags | None = Field(
         default=None, description="All tags that the document and its memories are to have; [] takes all away."
     )
@@ -81,9 +84,9 @@ async def list_documents(
     offset: Offset = 0,
 ) -> Response:
     """Documents of a bank, the last written first."""
-    scope = scope_of(tags, tags_match)
+    scope, held_to = scope_of(tags, tags_match), api.principal.tags
     listed, total = await api.ask(
-        document_listing.page(bank_id, scope, q, time_field, start_date, end_date, limit, offset)
+        document_listing.page(bank_id, scope, q, time_field, start_date, end_date, limit, offset, held_to)
     )
     if not total:
         await api.require_bank(bank_id)
@@ -103,6 +106,7 @@ async def list_document_chunks(
     """The parts that a document was read in, in their order; none when its text is not stored."""
     if not _asks_for(request, "chunks"):
         return await get_document(api, bank_id, f"{document_id}/chunks")
+    await require_document(api, bank_id, document_id)
     listed, total = await api.ask(document_listing.chunks(bank_id, document_id, limit, offset))
     if not total and await api.ask(document_listing.find(bank_id, document_id)) is None:
         await api.require_bank(bank_id)
@@ -123,6 +127,7 @@ async def reprocess_document(api: Api, request: Request, bank_id: BankId, docume
     """Reads a document anew, in the background, as if none of its chunks had been read before."""
     if not _asks_for(request, "reprocess"):
         raise HTTPException(405, headers={"Allow": "GET, PATCH, DELETE"})
+    await require_writable_document(api, bank_id, document_id)
     operation_id = await api.command(
         api.service.memories.reprocess_later, api.by_user("POST reprocess"), bank_id, document_id
     )
@@ -132,6 +137,7 @@ async def reprocess_document(api: Api, request: Request, bank_id: BankId, docume
 @router.get("/{document_id:path}", response_model=DocumentResponse, responses={404: NO_SUCH_DOCUMENT})
 async def get_document(api: Api, bank_id: BankId, document_id: DocumentPath) -> Response:
     """A document with its text."""
+    await require_document(api, bank_id, document_id)
     found = await api.ask(document_listing.find(bank_id, document_id))
     if found is None:
         await api.require_bank(bank_id)
@@ -144,8 +150,13 @@ async def update_document(
     api: Api, bank_id: BankId, document_id: DocumentPath, body: UpdateDocumentRequest
 ) -> Response:
     """Other tags, or other scopes of observations, for a document and all its memories."""
+    await require_writable_document(api, bank_id, document_id)
+    edit = body.edit()
+    if body.tags is not None:
+        api.principal.require_writable(body.tags, f"Document '{document_id}'")
+    require_writable_scopes(api, edit.observation_scopes)
     changed = await api.command(
-        api.service.curation.edit_document, api.by_user("PATCH document"), bank_id, document_id, body.edit()
+        api.service.curation.edit_document, api.by_user("PATCH document"), bank_id, document_id, edit
     )
     return respond(UpdateDocumentResponse(memory_units_updated=changed))
 
@@ -153,6 +164,7 @@ async def update_document(
 @router.delete("/{document_id:path}", response_model=DeleteDocumentResponse, responses={404: NO_SUCH_DOCUMENT})
 async def delete_document(api: Api, bank_id: BankId, document_id: DocumentPath) -> Response:
     """Deletes a document with its memories."""
+    await require_writable_document(api, bank_id, document_id)
     erased = await api.command(
         api.service.curation.delete_document, api.by_user("DELETE document"), bank_id, document_id
     )
@@ -172,11 +184,15 @@ async def delete_document(api: Api, bank_id: BankId, document_id: DocumentPath) 
     responses={404: {"model": Problem, "description": "No such chunk"}},
 )
 async def get_chunk(api: Api, chunk_id: str) -> Response:
-    """A chunk of any bank."""
+    """A chunk of any bank that the caller knows of."""
     known = uuid_or_none(chunk_id)
     found = None if known is None else await api.ask(document_listing.chunk(known))
-    if found is None:
+    if found is None or not api.principal.may_enter(found.bank_id):
         raise ChunkNotFound(chunk_id)
+    try:
+        await require_document(api, found.bank_id, found.document_id)
+    except NotFound:
+        raise ChunkNotFound(chunk_id) from None
     return respond(chunk_response(found))
 
 

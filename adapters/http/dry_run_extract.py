@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from adapters.http.backend import Api
 from adapters.http.fields import CONTEXT_LENGTH, BankId, Content, Timestamp
-from adapters.http.requests import Body
+from adapters.http.requests import Body, example
 from adapters.http.responses import Problem, respond
 from adapters.http.retained_items import moment_of
 from adapters.http.times import iso_or_none
@@ -45,8 +45,10 @@ _SETTINGS = (
 class DryRunExtractRequest(Body):
     """Settings that are given replace those of the bank for this call."""
 
+    model_config = example(content="The team talks in a shared channel.", retain_extraction_mode="verbatim")
+
     content: Content
-    context: str | None = Field(default=None, max_length=CONTEXT_LENGTH)
+    context: str | None = Field(default="", max_length=CONTEXT_LENGTH)
     timestamp: Timestamp = Field(default=None, description="When it was said; null is now.")
     strategy: str | None = Field(default=None, description="One of the bank's retain strategies, by its name.")
     retain_mission: str | None = None

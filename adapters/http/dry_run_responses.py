@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from adapters.http.responses import NULLS_LEFT_OUT
 from domain.mental_model.record import FallbackReason
 from domain.mental_model.trigger import RefreshMode
 from domain.scope import FactType, TagGroup, TagsMatch
@@ -23,6 +24,8 @@ ExecutorOutcome = Literal[
 
 
 class RefreshScope(BaseModel):
+    model_config = NULLS_LEFT_OUT
+
     tags: list[str] | None = Field(description="Null when memories are not chosen by these.")
     tags_match: TagsMatch
     tag_groups: list[TagGroup] | None
@@ -32,6 +35,8 @@ class RefreshScope(BaseModel):
 
 
 class RefreshWindowTimes(BaseModel):
+    model_config = NULLS_LEFT_OUT
+
     created_after: Moment | None
     created_before: Moment
     watermark: Moment | None
@@ -62,6 +67,8 @@ class RetractionReport(BaseModel):
 
 
 class TraceToolCall(BaseModel):
+    model_config = NULLS_LEFT_OUT
+
     tool: str
     reason: str | None
     input: dict[str, Any]
@@ -73,6 +80,8 @@ class TraceToolCall(BaseModel):
 
 
 class RefreshTrace(BaseModel):
+    model_config = NULLS_LEFT_OUT
+
     recorded_at: Moment | None
     effective_mode: RefreshMode
     mode_fallback_reason: FallbackReason | None
@@ -87,6 +96,8 @@ class RefreshTrace(BaseModel):
 
 
 class DryRunRefreshResult(BaseModel):
+    model_config = NULLS_LEFT_OUT
+
     mental_model_id: str
     name: str
     requested_mode: RefreshMode

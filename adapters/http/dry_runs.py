@@ -21,6 +21,7 @@ from adapters.http.recall_responses import recall_result
 from adapters.http.reflect import output_of
 from adapters.http.responses import Problem, respond
 from adapters.http.times import iso, iso_or_none
+from adapters.http.visibility import require_model
 from adapters.http.wire_route import WireRoute
 from application.dry_run import Preview
 from application.text_diff import unified_diff
@@ -46,6 +47,7 @@ async def dry_run_refresh_mental_model(api: Api, bank_id: BankId, mental_model_i
     """Reads and asks what a refresh would, tells what would come of it, and writes nothing. It costs what a refresh
     costs."""
     context = api.by_user("POST dry-run-refresh")
+    await require_model(api, bank_id, mental_model_id)
     preview = await api.with_model(api.service.dry_runs.refresh, context, bank_id, mental_model_id)
     return respond(await api.command(_result, preview))
 

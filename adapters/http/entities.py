@@ -33,7 +33,7 @@ async def list_entities(
     tag_groups: TagGroupsText = None,
 ) -> Response:
     """Names in current memories, the most mentioned first; with a filter, those that memories in it mention."""
-    scope = await exact(api, bank_id, scope_of(tags, tags_match, tag_groups))
+    scope = api.principal.narrowed(await exact(api, bank_id, scope_of(tags, tags_match, tag_groups)))
     listed, total = await api.ask(entity_listing.page(bank_id, scope, limit, offset))
     if not total:
         await api.require_bank(bank_id)
@@ -51,7 +51,7 @@ async def get_entity(
     tag_groups: TagGroupsText = None,
 ) -> Response:
     """A name, and what was observed of it."""
-    scope = await exact(api, bank_id, scope_of(tags, tags_match, tag_groups))
+    scope = api.principal.narrowed(await exact(api, bank_id, scope_of(tags, tags_match, tag_groups)))
     found = None
     if (known := uuid_or_none(entity_id)) is not None:
         found = await api.ask(entity_listing.find(bank_id, scope, known))

@@ -22,6 +22,7 @@ from adapters.postgres.event_mapper import UnstorableEvent
 from adapters.postgres.unavailable import DatabaseUnavailable
 from application.deadline import DeadlinePassed
 from application.ports import MindFailed
+from domain.api_keys import Forbidden
 from domain.refusals import Conflict, Invalid, InvalidInput, NotFound, Refusal, StaleVersion, Unfit
 
 logger = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ STATUS_OF_REFUSALS: tuple[tuple[type[Refusal], int], ...] = (
     (NotFound, 404),
     (Conflict, 409),
     (Invalid, 422),
+    (Forbidden, 403),
 )
 """First match wins. A StaleVersion that answers an If-Match is 412."""
 

@@ -1,4 +1,4 @@
-"""Entity tags: the version of a mental model's stream, as `"7"`."""
+"""Entity tags: the version of a mental model's stream, as `"7"`, or a digest of what is told."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 _TAG = re.compile(r'(W/)?"([^"]*)"')
 
 
-def of(version: int) -> str:
+def of(version: int | str) -> str:
     return f'"{version}"'
 
 
-def already_has(if_none_match: str | None, version: int) -> bool:
+def already_has(if_none_match: str | None, version: int | str) -> bool:
     """Whether the caller has this version; weak tags count."""
     return if_none_match is not None and (
         if_none_match.strip() == "*" or str(version) in (name for _, name in _TAG.findall(if_none_match))

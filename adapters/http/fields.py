@@ -18,10 +18,11 @@ from pydantic_core import PydanticCustomError
 
 from adapters.http.times import to_utc
 from adapters.http.unstorable import find_unstorable
+from domain.bank import values as bank_values
 from domain.candidate import is_blank
 from domain.memory import QUERY_TOKENS, estimated_tokens
 
-BANK_ID_LENGTH = 256
+BANK_ID_LENGTH = bank_values.BANK_ID_LENGTH
 MENTAL_MODEL_ID_LENGTH = 128
 MENTAL_MODEL_ID = re.compile(r"[a-z0-9][a-z0-9-]*")
 DOCUMENT_ID_LENGTH = 512
@@ -50,10 +51,11 @@ def _invalid(kind: str, message: str) -> PydanticCustomError:
 
 
 def _bank_id(value: str) -> str:
-    if value in (".", "..") or value != value.strip() or "/" in value or not value.isprintable():
+    if not bank_values.is_bank_id(value):
         raise _invalid(
             "bank_id",
-            "a bank id is printable text without '/' and without blanks at its ends; '.' and '..' are none",
+            f"a bank id is printable text of at most {BANK_ID_LENGTH} characters without '/' and without blanks at its"
+            " ends; '.' and '..' are none",
         )
     if "\N{REPLACEMENT CHARACTER}" in value:
         raise _invalid("bank_id", "a bank id in a URL is UTF-8, percent-encoded")
@@ -181,6 +183,8 @@ BankId = Annotated[
     Path(max_length=BANK_ID_LENGTH, description="Any printable text without '/', percent-encoded."),
     AfterValidator(_bank_id),
 ]
+OtherBankId = Annotated[str, StringConstraints(max_length=BANK_ID_LENGTH), AfterValidator(_bank_id)]
+"""Of another bank than the one in the path."""
 NewMentalModelId = Annotated[
     str, StringConstraints(max_length=MENTAL_MODEL_ID_LENGTH), AfterValidator(_mental_model_id)
 ]

@@ -21,6 +21,7 @@ from adapters.http.requests import Body, Scopes
 from adapters.http.responses import Problem, respond
 from adapters.http.retained_items import moment_of
 from adapters.http.unstorable import find_unstorable
+from adapters.http.visibility import require_writable_items
 from adapters.http.wire_route import WireRoute
 from domain.memory import RetainItem
 
@@ -31,6 +32,7 @@ router = APIRouter(
     tags=["Files"],
     route_class=WireRoute,
     responses={
+        400: {"model": Problem, "description": "The parts of the body cannot be told apart"},
         413: {"model": Problem, "description": "The request is larger than the service takes"},
         415: {"model": Problem, "description": "A file of a kind that is not read"},
     },
@@ -107,6 +109,7 @@ async def file_retain(api: Api, bank_id: BankId, request: Request) -> Response:
         _item(text, each, asked.document_tags or (), moment_of(each.timestamp, context.now))
         for text, each in zip(texts, given, strict=True)
     ]
+    await require_writable_items(api, bank_id, items)
     operation_ids = await api.command(api.service.memories.retain_each_later, context, bank_id, _by_document(items))
     return respond(FileRetainResponse(operation_ids=[str(each) for each in operation_ids]))
 

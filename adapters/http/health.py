@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import Any
 
 import psycopg
 from fastapi import APIRouter
@@ -34,16 +35,20 @@ SET_ASIDE: Query[list[str]] = Query(
     lambda rows: [row["name"] for row in rows],
 )
 
+NOT_READY: dict[int | str, dict[str, Any]] = {
+    503: {"model": ReadinessResponse, "description": "It cannot serve, and why"}
+}
+
 router = APIRouter(tags=["Monitoring"], route_class=WireRoute)
 
 
-@router.get("/health", response_model=ReadinessResponse)
+@router.get("/health", response_model=ReadinessResponse, operation_id="health_endpoint_health_get", responses=NOT_READY)
 async def health(api: Api) -> Response:
     """The same as /health/ready."""
     return await _readiness(api)
 
 
-@router.get("/health/ready", response_model=ReadinessResponse)
+@router.get("/health/ready", response_model=ReadinessResponse, responses=NOT_READY)
 async def get_readiness(api: Api) -> Response:
     """200 when requests can be served; 503 with the reasons when not."""
     return await _readiness(api)
@@ -60,7 +65,11 @@ async def get_liveness(api: Api) -> Response:
 @router.get("/version", response_model=VersionResponse)
 async def get_version(api: Api) -> Response:
     """The contract spoken, what of it is there, and our own version."""
-    features = FeaturesInfo(observations=api.makes_observations, worker=api.worker.state != "none")
+    features = FeaturesInfo(
+        observations=api.makes_observations,
+        mcp=api.service.settings.mcp_enabled,
+        worker=api.worker.state != "none",
+    )
     return respond(
         VersionResponse(api_version=CONTRACT_VERSION, features=features, palimpsest_version=PALIMPSEST_VERSION)
     )

@@ -17,6 +17,7 @@ from adapters.http.responses import (
     respond,
 )
 from adapters.http.retained_items import item_of
+from adapters.http.visibility import require_writable_items
 from adapters.http.wire_route import WireRoute
 from domain.event import Context
 from domain.memory import RetainItem
@@ -41,6 +42,7 @@ async def retain_memories(api: Api, bank_id: BankId, body: RetainRequest) -> Res
     Creates the bank when there is none."""
     context = api.by_user("POST memories")
     items = [item_of(each, body.document_tags or [], context.now) for each in body.items]
+    await require_writable_items(api, bank_id, items)
     if body.run_async:
         return await _retain_later(api, context, bank_id, items, body)
     if body.operation_id is not None:

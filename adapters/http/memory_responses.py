@@ -91,7 +91,7 @@ class DocumentResponse(BaseModel):
     tags: list[str] = []
     document_metadata: dict[str, Any] | None = None
     retain_params: dict[str, Any] | None = None
-    observation_scopes: Any = None
+    observation_scopes: str | list[list[str]] | None = None
 
 
 class UpdateDocumentResponse(BaseModel):

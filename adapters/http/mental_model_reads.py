@@ -9,13 +9,15 @@ from starlette.responses import Response
 from adapters.http import etag, mental_model_wire
 from adapters.http.backend import Backend
 from adapters.http.responses import MentalModelResponse, respond
+from adapters.http.visibility import require_model
 from domain.refusals import MentalModelNotFound
-from projections import documents, staleness
+from projections import documents, knowledge_tree, staleness
 from projections.documents import Detail
 
 
 async def as_it_stands(api: Backend, bank_id: str, mental_model_id: str, detail: Detail) -> MentalModelResponse:
     """How stale it is only with all details. Raises MentalModelNotFound."""
+    await require_model(api, bank_id, mental_model_id)
     find = documents.find(bank_id, mental_model_id, detail)
     stale: dict[str, staleness.Staleness] = {}
     if detail == "full":
@@ -31,10 +33,12 @@ async def as_it_stands(api: Backend, bank_id: str, mental_model_id: str, detail:
 async def as_it_was(
     api: Backend, bank_id: str, mental_model_id: str, moment: int | datetime, detail: Detail
 ) -> MentalModelResponse:
-    """Raises MentalModelNotFound, VersionNotFound."""
+    """Whether it is a page is told of now. Raises MentalModelNotFound, VersionNotFound."""
     then = await api.command(api.service.mental_models.as_of, bank_id, mental_model_id, moment)
     events = await api.command(api.service.mental_models.events, bank_id, mental_model_id)
-    return mental_model_wire.as_it_was(then.model, then.version, events, detail)
+    told = mental_model_wire.as_it_was(then.model, then.version, events, detail)
+    is_page = await api.ask(knowledge_tree.is_page(bank_id, mental_model_id))
+    return told.model_copy(update={"is_knowledge_page": is_page})
 
 
 async def in_full(api: Backend, bank_id: str, mental_model_id: str) -> Response:

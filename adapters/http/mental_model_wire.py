@@ -38,7 +38,7 @@ def fields_of(row: DocumentRow, staleness: Staleness | None = None) -> dict[str,
     if row.last_full_refreshed_at is not None:
         told["last_full_refreshed_at"] = iso(row.last_full_refreshed_at)
     told["is_paused"] = row.last_refresh_failed_at is not None
-    told["is_knowledge_page"] = False
+    told["is_knowledge_page"] = row.is_knowledge_page
     if staleness is not None:
         told["is_stale"] = staleness.is_stale
         if staleness.reasons:
@@ -47,7 +47,7 @@ def fields_of(row: DocumentRow, staleness: Staleness | None = None) -> dict[str,
         told |= {
             "source_query": row.source_query,
             "max_tokens": row.max_tokens,
-            "trigger": _without_nulls(row.trigger),
+            "trigger": without_nulls(row.trigger),
             "content": row.content,
         }
     if row.reflect_response is not None:
@@ -67,7 +67,7 @@ def as_it_was(model: MentalModel, version: int, events: list[Recorded], detail: 
         more |= {
             "source_query": model.source_query,
             "max_tokens": model.max_tokens,
-            "trigger": _without_nulls(model.trigger.model_dump(mode="json", by_alias=True)),
+            "trigger": without_nulls(model.trigger.model_dump(mode="json", by_alias=True)),
             "content": model.content,
         }
     if detail == "full":
@@ -88,7 +88,7 @@ def as_it_was(model: MentalModel, version: int, events: list[Recorded], detail: 
     )
 
 
-def _without_nulls(trigger: dict[str, Any] | None) -> dict[str, Any] | None:
+def without_nulls(trigger: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return None if trigger is None else {name: value for name, value in trigger.items() if value is not None}
 
 
@@ -120,6 +120,7 @@ def event(entry: TimelineEntry, payload: dict[str, Any] | None = None) -> EventR
         topic=entry.topic,
         occurred_at=iso(entry.occurred_at),
         actor=entry.actor,
+        key_id=entry.key_id,
         cause=entry.cause,
         operation_id=entry.operation_id,
         sentence=entry.sentence,

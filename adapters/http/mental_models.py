@@ -15,6 +15,7 @@ from adapters.http.mental_model_reads import as_it_stands, as_it_was, in_full, u
 from adapters.http.moments import AsOf, moment_of
 from adapters.http.preconditions import MOVED_ON, IfMatch, IfNoneMatch, expected_version
 from adapters.http.requests import (
+    DEFAULT_MAX_TOKENS,
     CreateMentalModelRequest,
     RefreshMentalModelRequest,
     UpdateMentalModelRequest,
@@ -31,13 +32,13 @@ from adapters.http.responses import (
     respond,
     respond_with,
 )
+from adapters.http.visibility import require_whole_life, require_writable_model, visible_models
 from adapters.http.wire_route import WireRoute
 from domain.mental_model.trigger import Trigger
 from domain.refusals import MentalModelNotFound
 from projections import documents, history, staleness, timeline
 from projections.documents import Detail, ListMatch
 
-DEFAULT_MAX_TOKENS = 2048
 EVERY_ENTRY = 2**31 - 1
 
 router = APIRouter(
@@ -57,11 +58,20 @@ async def list_mental_models(
     detail: Detail = "metadata",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Offset = 0,
-    exclude_knowledge_pages: bool = False,  # noqa: ARG001 - part of the contract; there are no knowledge pages yet
+    exclude_knowledge_pages: bool = False,
 ) -> Response:
     """Mental models of a bank, last refreshed first. With `tags`, untagged ones never match."""
     rows, total = await api.ask(
-        documents.page(bank_id, tags=tags or (), match=tags_match, detail=detail, limit=limit, offset=offset)
+        documents.page(
+            bank_id,
+            tags=tags or (),
+            match=tags_match,
+            detail=detail,
+            limit=limit,
+            offset=offset,
+            exclude_pages=exclude_knowledge_pages,
+            among=await visible_models(api, bank_id),
+        )
     )
     if not rows and not total:
         await api.require_bank(bank_id)
@@ -76,6 +86,7 @@ async def create_mental_model(api: Api, bank_id: BankId, body: CreateMentalModel
 
     `content`, which the contract does not have, is a document to begin with: in mode delta the first refresh edits it,
     in mode full it replaces it."""
+    api.principal.require_writable(body.tags or (), "The mental model")
     created = await api.command(
         api.service.mental_models.create,
         api.by_user("POST mental model"),
@@ -87,6 +98,7 @@ async def create_mental_model(api: Api, bank_id: BankId, body: CreateMentalModel
         max_tokens=body.max_tokens or DEFAULT_MAX_TOKENS,
         trigger=body.trigger.complete() if body.trigger else Trigger(),
         content=body.content,
+        held_to=api.principal.groups,
     )
     return respond(
         CreateMentalModelResponse(mental_model_id=created.mental_model_id, operation_id=str(created.operation_id))
@@ -104,6 +116,7 @@ async def get_mental_model(
 ) -> Response:
     """One mental model, now or as it was. Its ETag is its version."""
     if as_of is not None:
+        await require_whole_life(api, bank_id, mental_model_id)
         body = await as_it_was(api, bank_id, mental_model_id, moment_of(as_of), detail)
     else:
         body = await as_it_stands(api, bank_id, mental_model_id, detail)
@@ -121,6 +134,9 @@ async def update_mental_model(
     """Changes what is given. Null is as absent, except in `trigger`, where it sets; `tags: []` clears the tags.
 
     `content`, which the contract does not have, is the document written by hand."""
+    await require_writable_model(api, bank_id, mental_model_id)
+    if body.tags is not None:
+        api.principal.require_writable(body.tags, f"Mental model '{mental_model_id}'")
     expected = await expected_version(api, bank_id, mental_model_id, if_match)
     await api.command(
         api.service.mental_models.change,
@@ -134,6 +150,7 @@ async def update_mental_model(
         max_tokens=body.max_tokens,
         trigger=body.trigger.given() if body.trigger else None,
         content=body.content,
+        held_to=api.principal.groups,
     )
     return await in_full(api, bank_id, mental_model_id)
 
@@ -141,6 +158,7 @@ async def update_mental_model(
 @router.delete("/{mental_model_id}", response_model=Deleted)
 async def delete_mental_model(api: Api, bank_id: BankId, mental_model_id: str) -> Response:
     """Deletes it; its events stay readable."""
+    await require_writable_model(api, bank_id, mental_model_id)
     await api.command(api.service.mental_models.delete, api.by_user("DELETE mental model"), bank_id, mental_model_id)
     return respond(Deleted())
 
@@ -148,6 +166,7 @@ async def delete_mental_model(api: Api, bank_id: BankId, mental_model_id: str) -
 @router.post("/{mental_model_id}/clear", response_model=MentalModelResponse)
 async def clear_mental_model(api: Api, bank_id: BankId, mental_model_id: str) -> Response:
     """Empties the document; its history keeps what it said."""
+    await require_writable_model(api, bank_id, mental_model_id)
     await api.command(api.service.mental_models.clear, api.by_user("POST clear"), bank_id, mental_model_id)
     return await in_full(api, bank_id, mental_model_id)
 
@@ -157,6 +176,7 @@ async def refresh_mental_model(
     api: Api, bank_id: BankId, mental_model_id: str, body: RefreshMentalModelRequest | None = None
 ) -> Response:
     """Asks for a refresh in the background. `mode` full rewrites the document this once, whatever its trigger says."""
+    await require_writable_model(api, bank_id, mental_model_id)
     asked = await api.command(
         api.service.refresh_requests.refresh,
         api.by_user("POST refresh"),
@@ -172,6 +192,7 @@ async def refresh_mental_model(
 async def get_mental_model_history(api: Api, bank_id: BankId, mental_model_id: str) -> Response:
     """What the document said before each change, and the refreshes that failed; newest first. Empty where it is
     disabled."""
+    await require_whole_life(api, bank_id, mental_model_id)
     at_most = api.service.settings.history_max_entries
     asked = history.entries(bank_id, mental_model_id, per_kind=at_most if at_most > 0 else EVERY_ENTRY)
     entries = await api.ask(asked) if api.service.settings.history_enabled else []
@@ -191,6 +212,7 @@ async def list_mental_model_events(
     detail: Literal["summary", "full"] = "summary",
 ) -> Response:
     """Everything that ever happened to a mental model, oldest first; of deleted ones too."""
+    await require_whole_life(api, bank_id, mental_model_id)
     entries, total = await api.ask(timeline.page(bank_id, mental_model_id, limit, offset))
     if not total:
         raise MentalModelNotFound(bank_id, mental_model_id)

@@ -31,7 +31,12 @@ KEPT_TIMES = 20.0
 router = APIRouter(tags=["Monitoring"], route_class=WireRoute)
 
 
-@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+@router.get(
+    "/metrics",
+    operation_id="metrics_endpoint_metrics_get",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {}}}},
+)
 async def get_metrics(api: Api, request: Request) -> Response:
     """Metrics for Prometheus. Without its database the process still tells its own, and `palimpsest_database_up 0`."""
     kept: NumbersKept = request.app.state.numbers
@@ -126,15 +131,27 @@ _LABELLED: tuple[Labelled, ...] = (
 )
 
 
+def health_gauges(*, worker_up: bool, database_up: bool) -> Collector:
+    """Whether this process works, and whether the database answers."""
+    return _Health(worker_up=worker_up, database_up=database_up)
+
+
+class _Health(Collector):
+    def __init__(self, *, worker_up: bool, database_up: bool) -> None:
+        self._worker_up, self._database_up = worker_up, database_up
+
+    def collect(self) -> Iterator[Metric]:
+        yield _gauge("palimpsest_worker_up", "1 while this process runs background work.", {(): self._worker_up})
+        yield _gauge("palimpsest_database_up", "1 when the database answered.", {(): self._database_up})
+
+
 class _OfDatabase(Collector):
     def __init__(self, numbers: DatabaseNumbers | None, *, worker_up: bool) -> None:
         self._numbers = numbers
         self._worker_up = worker_up
 
     def collect(self) -> Iterator[Metric]:
-        yield _gauge("palimpsest_worker_up", "1 while this process runs background work.", {(): self._worker_up})
-        up = self._numbers is not None
-        yield _gauge("palimpsest_database_up", "1 when the database answered.", {(): up})
+        yield from health_gauges(worker_up=self._worker_up, database_up=self._numbers is not None).collect()
         if self._numbers is None:
             return
         yield _gauge(

@@ -15,6 +15,7 @@ from adapters.http.fields import BankId, Offset
 from adapters.http.memory_ids import known_memory
 from adapters.http.responses import DeleteResponse, Problem, respond
 from adapters.http.times import iso, iso_or_none
+from adapters.http.visibility import seen_memory
 from adapters.http.wire_route import WireRoute
 from adapters.postgres import memory_consolidation_reads
 from adapters.postgres.memory_consolidation_reads import ObservationVersion, Told
@@ -113,15 +114,20 @@ async def get_observation_history(api: Api, bank_id: BankId, memory_id: str) -> 
     """How an observation changed in its last 50 changes, newest first, with the facts that each was made for. A fact is
     no observation: it has no such history."""
     fact_id = await known_memory(api, bank_id, memory_id)
+    if api.principal.tags is not None:
+        await seen_memory(api, bank_id, fact_id)
     versions = await api.ask(memory_consolidation_reads.versions(bank_id, fact_id, MOST_CHANGES + 1))
     if not versions:
         known = await api.ask(memory_consolidation_reads.told(bank_id, [str(fact_id)]))
         if not known:
             await api.require_bank(bank_id)
             raise FactNotFound(bank_id, memory_id)
+    if not all(api.principal.sees(version.tags) for version in versions):
+        raise FactNotFound(bank_id, memory_id)
     new = {after.version: _new_sources(before, after) for before, after in pairwise(versions)}
     sources = sorted({source for each in new.values() for source in each})
     facts = await api.ask(memory_consolidation_reads.told(bank_id, sources)) if sources else {}
+    facts = {each: told for each, told in facts.items() if api.principal.sees(told.tags)}
     changes = [_change(before, after, new[after.version], facts) for before, after in pairwise(versions)]
     return respond(ObservationHistory(changes[::-1]), keep_nulls=True)
 

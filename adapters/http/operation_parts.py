@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from adapters.http.responses import ChildOperationStatus
+from adapters.http.operation_responses import ChildOperationStatus
 from projections.operation_parts import PartRow
 
 

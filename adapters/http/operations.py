@@ -14,18 +14,18 @@ from starlette.responses import Response
 from adapters.http.backend import Api
 from adapters.http.fields import BankId, Offset
 from adapters.http.operation_parts import child_of, result_of
-from adapters.http.responses import (
+from adapters.http.operation_responses import (
     OperationChanged,
     OperationProgress,
     OperationResponse,
     OperationsListResponse,
     OperationStatusResponse,
-    Problem,
     RefreshDetails,
     UnknownOperation,
-    respond,
 )
+from adapters.http.responses import Problem, respond
 from adapters.http.times import iso, iso_or_none
+from adapters.http.visibility import require_operation, seen_operations
 from adapters.http.wire_route import WireRoute
 from domain.operation import RefreshDone, Result
 from domain.refusals import BankNotFound, OperationNotFound
@@ -43,7 +43,10 @@ router = APIRouter(
 )
 
 
-@router.get("", response_model=OperationsListResponse)
+NO_SUCH_ID: dict[int | str, dict[str, Any]] = {400: {"model": Problem, "description": "Not the id of an operation"}}
+
+
+@router.get("", response_model=OperationsListResponse, responses=NO_SUCH_ID)
 async def list_operations(
     api: Api,
     bank_id: BankId,
@@ -67,6 +70,7 @@ async def list_operations(
         offset=offset,
         after=known,
         exclude_parents=exclude_parents,
+        seen=await seen_operations(api, bank_id),
     )
     (rows, total), bank = await api.ask_both(asked, banks.find(bank_id))
     if bank is None:  # operations outlive their bank, but not for those who ask
@@ -79,14 +83,15 @@ async def list_operations(
     return respond(body, keep_nulls=True)
 
 
-@router.get("/{operation_id}", response_model=OperationStatusResponse)
+@router.get("/{operation_id}", response_model=OperationStatusResponse | UnknownOperation, responses=NO_SUCH_ID)
 async def get_operation_status(api: Api, bank_id: BankId, operation_id: str, include_payload: bool = False) -> Response:
     """One operation. One that is not known has the status `not_found`."""
     known_as = _operation_id(operation_id)
     row, bank = await api.ask_both(operations.find(bank_id, str(known_as)), banks.find(bank_id))
     if bank is None:
         raise BankNotFound(bank_id)
-    if row is None:
+    seen = await seen_operations(api, bank_id)
+    if row is None or not (seen is None or seen.has(row.operation_id, row.mental_model_id)):
         return respond(UnknownOperation(operation_id=operation_id))
     parts = await api.ask(operation_parts.parts(bank_id, str(known_as))) if row.operation_type == IN_PARTS else []
     body = OperationStatusResponse(
@@ -102,27 +107,30 @@ async def get_operation_status(api: Api, bank_id: BankId, operation_id: str, inc
 _NOT_IN_THAT_STATUS: dict[int | str, dict[str, Any]] = {409: {"model": Problem, "description": "Its status forbids it"}}
 
 
-@router.delete("/{operation_id}", response_model=OperationChanged, responses=_NOT_IN_THAT_STATUS)
+@router.delete("/{operation_id}", response_model=OperationChanged, responses=_NOT_IN_THAT_STATUS | NO_SUCH_ID)
 async def cancel_operation(api: Api, bank_id: BankId, operation_id: str) -> Response:
     """Cancels an operation that waits or runs. One that waits never runs; what one that runs still comes to is not
     recorded. It can be retried, or deleted."""
     chosen = _operation_id(operation_id)
+    await require_operation(api, bank_id, str(chosen))
     await api.command(api.service.operations.cancel, api.by_user("DELETE operation"), bank_id, chosen)
     return respond(OperationChanged(message=f"Operation {chosen} cancelled", operation_id=str(chosen)))
 
 
-@router.post("/{operation_id}/retry", response_model=OperationChanged, responses=_NOT_IN_THAT_STATUS)
+@router.post("/{operation_id}/retry", response_model=OperationChanged, responses=_NOT_IN_THAT_STATUS | NO_SUCH_ID)
 async def retry_operation(api: Api, bank_id: BankId, operation_id: str) -> Response:
     """Queues a failed or cancelled operation again, with all its retries; one that waits for a time runs now."""
     chosen = _operation_id(operation_id)
+    await require_operation(api, bank_id, str(chosen))
     await api.command(api.service.operations.retry, api.by_user("POST retry"), bank_id, chosen)
     return respond(OperationChanged(message=f"Operation {chosen} queued for retry", operation_id=str(chosen)))
 
 
-@router.delete("/{operation_id}/delete", response_model=OperationChanged, responses=_NOT_IN_THAT_STATUS)
+@router.delete("/{operation_id}/delete", response_model=OperationChanged, responses=_NOT_IN_THAT_STATUS | NO_SUCH_ID)
 async def delete_operation(api: Api, bank_id: BankId, operation_id: str) -> Response:
     """Deletes an operation that has ended, and what it did not retain. The events of it stay in the log."""
     chosen = _operation_id(operation_id)
+    await require_operation(api, bank_id, str(chosen))
     await api.command(api.service.operations.delete, api.by_user("DELETE ended operation"), bank_id, chosen)
     return respond(OperationChanged(message=f"Operation {chosen} deleted", operation_id=str(chosen)))
 

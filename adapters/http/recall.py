@@ -49,7 +49,7 @@ router = APIRouter(
 async def recall_memories(api: Api, bank_id: BankId, body: RecallRequest) -> Response:
     """Facts near the query in meaning, words, links and time, best first, cut at `max_tokens` of text."""
     asked = _asked(bank_id, body)
-    asked = replace(asked, scope=await exact(api, bank_id, asked.scope))
+    asked = replace(asked, scope=api.principal.narrowed(await exact(api, bank_id, asked.scope)))
     began = time.perf_counter()
     recalled = await api.with_model(api.service.recalls.recall, api.by_user("POST recall"), asked)
     duration_ms = round((time.perf_counter() - began) * 1000, 1)

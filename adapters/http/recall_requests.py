@@ -8,13 +8,15 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from adapters.http.fields import MOST_TOKENS, RecallText, Tags, moment
-from adapters.http.requests import Body
+from adapters.http.requests import Body, example
 from domain.memory import Budget
+from domain.recall.selection import NO_LIMIT
 from domain.scope import FactType, TagGroup, TagsMatch
 
 DEFAULT_MAX_TOKENS = 4096
 DEFAULT_CHUNK_TOKENS = 8192
 DEFAULT_ENTITY_TOKENS = 500
+DEFAULT_SOURCE_FACT_TOKENS = 4096
 
 
 def _time(value: Any) -> Any:
@@ -28,26 +30,28 @@ Time = Annotated[datetime, BeforeValidator(_time), WithJsonSchema({"type": "stri
 class EntitiesOption(Body):
     INSIDE = "include.entities."
 
-    max_tokens: int | None = Field(default=None, ge=-1, le=MOST_TOKENS)
+    max_tokens: int | None = Field(default=DEFAULT_ENTITY_TOKENS, ge=-1, le=MOST_TOKENS)
 
 
 class ChunksOption(Body):
     INSIDE = "include.chunks."
 
-    max_tokens: int | None = Field(default=None, ge=-1, le=MOST_TOKENS)
+    max_tokens: int | None = Field(default=DEFAULT_CHUNK_TOKENS, ge=-1, le=MOST_TOKENS)
 
 
 class SourceFactsOption(Body):
     INSIDE = "include.source_facts."
 
-    max_tokens: int | None = Field(default=None, ge=-1, le=MOST_TOKENS)
-    max_tokens_per_observation: int | None = Field(default=None, ge=-1, le=MOST_TOKENS)
+    max_tokens: int | None = Field(default=DEFAULT_SOURCE_FACT_TOKENS, ge=-1, le=MOST_TOKENS)
+    max_tokens_per_observation: int | None = Field(default=NO_LIMIT, ge=-1, le=MOST_TOKENS)
 
 
 class IncludeOptions(Body):
     INSIDE = "include."
 
-    entities: EntitiesOption | None = Field(default_factory=EntitiesOption)
+    entities: EntitiesOption | None = Field(
+        default_factory=EntitiesOption, json_schema_extra={"default": {"max_tokens": DEFAULT_ENTITY_TOKENS}}
+    )
     chunks: ChunksOption | None = None
     source_facts: SourceFactsOption | None = None
 
@@ -77,14 +81,18 @@ class TemporalWindow(Body):
 
 
 class RecallRequest(Body):
+    model_config = example(
+        query="Where are decisions written down?", include={"chunks": {}, "source_facts": {}}, trace=True
+    )
+
     query: RecallText
     types: list[FactType] | None = None
     prefer_observations: bool | None = None
-    budget: Budget | None = None
-    max_tokens: int | None = Field(default=None, ge=0, le=MOST_TOKENS)
+    budget: Budget | None = "mid"
+    max_tokens: int | None = Field(default=DEFAULT_MAX_TOKENS, ge=0, le=MOST_TOKENS)
     trace: bool = False
     query_timestamp: Time | None = Field(default=None, description='What "yesterday" counts from; null is now.')
-    include: IncludeOptions | None = None
+    include: IncludeOptions | None = Field(default_factory=IncludeOptions, json_schema_extra={"default": {}})
     tags: Tags | None = None
     tags_match: TagsMatch = "any"
     tag_groups: list[TagGroup] | None = None

@@ -30,6 +30,7 @@ from adapters.http.tag_filters import exact
 from adapters.http.times import iso, iso_or_none
 from adapters.http.wire_route import WireRoute
 from application.reflection import Answered, Asked, Reflection
+from domain.api_keys import Forbidden
 from domain.memory import Fact
 from domain.reflection import PageShown, ToolResult
 from domain.scope import Scope
@@ -58,8 +59,10 @@ router = APIRouter(
 async def reflect(api: Api, request: Request, bank_id: BankId, body: ReflectRequest) -> Response:
     """Answers from mental models, observations and facts, and says what the answer rests on."""
     await api.require_bank(bank_id)
+    if body.apply_all_directives and api.principal.tags is not None:
+        raise Forbidden("apply_all_directives is of all tags, and this API key is held to some; leave it out")
     asked = _asked(bank_id, body)
-    asked = replace(asked, scope=await exact(api, bank_id, asked.scope))
+    asked = replace(asked, scope=api.principal.narrowed(await exact(api, bank_id, asked.scope)))
     answered = await _while_there(api, request, asked)
     include = body.include or ReflectInclude()
     reflection = answered.reflection

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, Field, field_validator, model_validator
 
 from adapters.http.fields import BANK_ID_LENGTH, CONTEXT_LENGTH, MOST_TOKENS, Tags, not_blank
-from adapters.http.requests import Body
+from adapters.http.requests import Body, example
 from domain import response_schema
 from domain.memory import Budget, estimated_tokens
 from domain.scope import FactType, TagGroup, TagsMatch
@@ -44,6 +44,8 @@ class ReflectInclude(Body):
 
 
 class ReflectRequest(Body):
+    model_config = example(query="How does the team decide?", include={"facts": {}, "tool_calls": {}})
+
     query: Annotated[str, AfterValidator(not_blank), AfterValidator(_not_too_long)]
     budget: Budget = "low"
     context: str | None = Field(
@@ -107,9 +109,9 @@ class ReflectDirective(BaseModel):
 
 
 class ReflectBasedOn(BaseModel):
-    memories: list[ReflectFact] = Field(default_factory=list)
-    mental_models: list[ReflectMentalModel] = Field(default_factory=list)
-    directives: list[ReflectDirective] = Field(default_factory=list)
+    memories: list[ReflectFact]
+    mental_models: list[ReflectMentalModel]
+    directives: list[ReflectDirective]
 
 
 class ReflectToolCall(BaseModel):
@@ -126,8 +128,8 @@ class ReflectLLMCall(BaseModel):
 
 
 class ReflectTrace(BaseModel):
-    tool_calls: list[ReflectToolCall] = Field(default_factory=list)
-    llm_calls: list[ReflectLLMCall] = Field(default_factory=list)
+    tool_calls: list[ReflectToolCall]
+    llm_calls: list[ReflectLLMCall]
 
 
 class ReflectResponse(BaseModel):

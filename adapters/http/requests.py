@@ -33,6 +33,8 @@ from adapters.http.moments import LAST_VERSION
 from domain.mental_model.trigger import Trigger
 
 ITEMS_AT_MOST = 1000
+DEFAULT_MAX_TOKENS = 2048
+"""Of a document, when nothing else was asked for."""
 
 
 class Body(BaseModel):
@@ -67,17 +69,31 @@ class TriggerInput(Trigger):
         return Trigger.model_validate(self.given())
 
 
+def example(**body: Any) -> ConfigDict:
+    """The config of a body that shows one in the OpenAPI document."""
+    return ConfigDict(extra="allow", json_schema_extra={"examples": [body]})
+
+
 class CreateMentalModelRequest(Body):
+    model_config = example(
+        id="communication",
+        name="Communication",
+        source_query="How does the team communicate?",
+        trigger={"mode": "delta", "refresh_after_consolidation": True},
+    )
+
     id: NewMentalModelId | None = None
     name: Name
     source_query: SourceQuery
-    tags: Tags | None = None
-    max_tokens: TokenBudget | None = Field(default=None, description="Length aimed at; 2048 when not given.")
-    trigger: TriggerInput | None = None
+    tags: Tags | None = Field(default=[])
+    max_tokens: TokenBudget | None = Field(default=DEFAULT_MAX_TOKENS, description="Length aimed at.")
+    trigger: TriggerInput | None = Field(default=None, json_schema_extra={"default": {}})
     content: DocumentText | None = Field(default=None, description="A document to begin with (not in the contract).")
 
 
 class UpdateMentalModelRequest(Body):
+    model_config = example(name="How we talk", trigger={"refresh_cron": "0 6 * * *"})
+
     name: Name | None = None
     source_query: SourceQuery | None = None
     tags: Tags | None = Field(default=None, description="[] clears the tags.")
@@ -89,10 +105,14 @@ class UpdateMentalModelRequest(Body):
 
 
 class RefreshMentalModelRequest(Body):
+    model_config = example(mode="full")
+
     mode: Literal["full"] | None = None
 
 
 class RevertMentalModelRequest(Body):
+    model_config = example(version=1)
+
     version: int = Field(ge=1, le=LAST_VERSION, description="The version whose document is wanted back.")
 
 
@@ -117,7 +137,7 @@ class MemoryItem(Body):
     metadata: Metadata | None = None
     document_id: DocumentId | None = None
     entities: list[EntityInput] | None = Field(default=None, max_length=ENTITIES_AT_MOST)
-    resolve_entities: bool | None = None
+    resolve_entities: bool | None = True
     tags: TagsOrJson | None = None
     observation_scopes: Scopes | None = Field(
         default=None, description="For which tags observations are made of it; null: as the bank says."
@@ -133,6 +153,8 @@ class MemoryItem(Body):
 
 
 class RetainRequest(Body):
+    model_config = example(items=[{"content": "The team talks in a shared channel.", "document_id": "handbook"}])
+
     items: list[MemoryItem] = Field(min_length=1, max_length=ITEMS_AT_MOST)
     run_async: bool = Field(default=False, alias="async", description="Answer at once and retain in the background.")
     operation_id: UUID | None = Field(

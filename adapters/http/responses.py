@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic_core import to_json
 from starlette.responses import Response
 
-from domain.operation import ParkReason, RefreshDone
 from domain.usage import TokenUsage
 
 
@@ -25,9 +24,22 @@ def respond(
     return Response(content, status, headers, media_type="application/json")
 
 
-def respond_with(fields: Mapping[str, Any]) -> Response:
+def respond_with(fields: Mapping[str, Any], *, status: int = 200) -> Response:
     """Fields that are told as they are, as JSON: what `respond` answers, for bodies too large to be made of models."""
-    return Response(to_json(fields), media_type="application/json")
+    return Response(to_json(fields), status, media_type="application/json")
+
+
+def _nullable_may_be_absent(schema: dict[str, Any]) -> None:
+    may_be_null = {
+        name
+        for name, told in schema.get("properties", {}).items()
+        if {"type": "null"} in told.get("anyOf", ()) or told.get("type") == "null"
+    }
+    schema["required"] = [name for name in schema.get("required", ()) if name not in may_be_null]
+
+
+NULLS_LEFT_OUT = ConfigDict(json_schema_extra=_nullable_may_be_absent)
+"""Of a body that is told without its null fields: who reads it finds them absent, who makes it has to give them."""
 
 
 class Problem(BaseModel):
@@ -112,6 +124,7 @@ class EventResponse(BaseModel):
     topic: str
     occurred_at: str
     actor: str
+    key_id: str | None = Field(default=None, description="The API key that was used; none, or none was asked for.")
     cause: str
     operation_id: str | None = None
     sentence: str
@@ -128,90 +141,6 @@ class EventListResponse(BaseModel):
     offset: int
 
 
-class RefreshDetails(BaseModel):
-    operation_type: Literal["refresh_mental_model"] = "refresh_mental_model"
-    outcome: str
-    failure_reason: str | None = None
-
-    @classmethod
-    def of(cls, result: RefreshDone) -> RefreshDetails:
-        return cls(outcome=result.outcome, failure_reason=result.failure_reason)
-
-
-class OperationProgress(BaseModel):
-    """How far an operation is that runs. While `at` moves, so does the work."""
-
-    stage: str = Field(description="What it does: `starting`, `reading`, `asking`, `editing`, `writing` ...")
-    at: str
-    processed: int | None = Field(description="Units of work that are done, such as items of a retain")
-    total: int | None
-    detail: dict[str, int] | None = Field(description="Counters of the operation's own, such as the step of the mind")
-
-
-class OperationFields(BaseModel):
-    """What the list and the single read share; both names of an operation's id and type are always there."""
-
-    id: str
-    operation_id: str
-    task_type: str
-    operation_type: str
-    mental_model_id: str | None
-    details: RefreshDetails | None
-    created_at: str
-    updated_at: str
-    status: str
-    error_message: str | None
-    retry_count: int
-    next_retry_at: str | None
-    park_reason: ParkReason | None = Field(
-        description="Why one that waits has to: it was refreshed too recently, the bank spent its tokens of the day, or"
-        " the endpoint named a time to come back."
-    )
-    progress: OperationProgress | None
-
-
-class OperationResponse(OperationFields):
-    items_count: int
-    document_id: str | None
-    filename: None = None
-
-
-class OperationsListResponse(BaseModel):
-    bank_id: str
-    total: int
-    limit: int
-    offset: int
-    operations: list[OperationResponse]
-
-
-class ChildOperationStatus(BaseModel):
-    operation_id: str
-    status: str
-    sub_batch_index: int
-    items_count: int
-    error_message: str | None
-
-
-class OperationStatusResponse(OperationFields):
-    completed_at: str | None
-    result_metadata: dict[str, Any] | None
-    child_operations: list[ChildOperationStatus] | None = None
-    task_payload: dict[str, Any] | None
-
-
-class UnknownOperation(BaseModel):
-    operation_id: str
-    status: Literal["not_found"] = "not_found"
-
-
-class OperationChanged(BaseModel):
-    """It was cancelled, queued again, or deleted."""
-
-    success: Literal[True] = True
-    message: str
-    operation_id: str
-
-
 class RetainResponse(BaseModel):
     success: Literal[True] = True
     bank_id: str
@@ -223,21 +152,23 @@ class RetainResponse(BaseModel):
 
 
 class BankStatsResponse(BaseModel):
+    model_config = NULLS_LEFT_OUT
+
     bank_id: str
     total_nodes: int
-    total_links: int = 0
+    total_links: int
     total_documents: int
     nodes_by_fact_type: dict[str, int]
-    links_by_link_type: dict[str, int] = Field(default_factory=dict)
-    links_by_fact_type: dict[str, int] = Field(default_factory=dict)
-    links_breakdown: dict[str, dict[str, int]] = Field(default_factory=dict)
+    links_by_link_type: dict[str, int]
+    links_by_fact_type: dict[str, int]
+    links_breakdown: dict[str, dict[str, int]]
     pending_operations: int
     failed_operations: int
     operations_by_status: dict[str, int]
     last_consolidated_at: str | None = None
     last_memory_write_at: str | None
-    pending_consolidation: int = 0
-    failed_consolidation: int = 0
+    pending_consolidation: int
+    failed_consolidation: int
     total_observations: int
 
 

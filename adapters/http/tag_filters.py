@@ -55,4 +55,5 @@ async def exact(backend: Backend, bank_id: str, scope: Scope) -> Scope:
         return scope
     page = memory_statistics.tags_page(bank_id, None, fuzzy_tags.MOST_KNOWN_TAGS + 1, 0)
     counted, _ = await backend.ask(page)
-    return fuzzy_tags.resolved(scope, [tag for tag, _ in counted])
+    own = backend.principal.tags  # the others' are not even likened to: what is found is told
+    return fuzzy_tags.resolved(scope, [tag for tag, _ in counted if own is None or tag in own])

@@ -1,10 +1,10 @@
-"""The route all endpoints share: input is checked before it is validated, errors become answers, and names that were
-ignored are told."""
+"""The route all endpoints share: who asks may ask that, input is checked before it is validated, errors become answers,
+and names that were ignored are told."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 from fastapi.routing import APIRoute
@@ -12,20 +12,35 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from adapters.http import errors, ignored
+from adapters.http import access, errors, ignored, statuses
 from adapters.http.unstorable import Unstorable, find_unstorable
 
 
 class WireRoute(APIRoute):
+    def __init__(
+        self,
+        path: str,
+        endpoint: Callable[..., Any],
+        *,
+        methods: Iterable[str] | None = None,
+        responses: statuses.Statuses | None = None,
+        **options: Any,
+    ) -> None:
+        taken = sorted(methods or ["GET"])
+        told = {**statuses.of_kind(endpoint, taken), **(responses or {})}
+        super().__init__(path, endpoint, methods=taken, responses=told, **options)
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
         known = {parameter.alias for parameter in self.dependant.query_params}
         takes_body = self.body_field is not None
         takes_slashes = ":path}" in self.path
+        name = self.endpoint.__name__
 
         async def answer(request: Request) -> Response:
             with ignored.collecting() as names:
                 try:
+                    access.require(name, request)
                     _check_url(request, takes_slashes=takes_slashes)
                     if takes_body:
                         await _check_body(request)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 from urllib.parse import urlsplit
 
 from adapters.llm.failures import explain, one_line, unusable, without
@@ -31,6 +31,15 @@ _CONNECT_SECONDS = 10.0
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+class Observe(Protocol):
+    """Is told of each request that was made: what for, of which model, how long it took, whether it failed, and what
+    the endpoint counted."""
+
+    def __call__(
+        self, purpose: str, model: str, seconds: float, *, failed: bool, input_tokens: int = 0, output_tokens: int = 0
+    ) -> None: ...
 
 
 class Connection:

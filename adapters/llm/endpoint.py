@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from pydantic import BaseModel
 
-from adapters.llm.connection import Connection, utc_now
+from adapters.llm.connection import Connection, Observe, utc_now
 from adapters.llm.failures import ParameterRefused, one_line, unusable
 from adapters.llm.paid_once import PaidOnce
 from adapters.llm.replies import ChatReply, ToolUse, counted, json_in, read_reply
@@ -34,12 +34,6 @@ OPENAI = "https://api.openai.com/v1"
 Message = Mapping[str, Any]
 Tool = Mapping[str, Any]
 Typed = TypeVar("Typed", bound=BaseModel)
-
-
-class Observe(Protocol):
-    """Is told of each request that was made: what for, of which model, how long it took and whether it failed."""
-
-    def __call__(self, purpose: str, model: str, seconds: float, *, failed: bool) -> None: ...
 
 
 class Endpoint:
@@ -168,9 +162,12 @@ class Endpoint:
             )
         finally:
             seconds = time.perf_counter() - started
+            call = counted(payload, purpose=purpose, model=self.model, seconds=seconds)
             if self._observe is not None:
-                self._observe(purpose, self.model, seconds, failed=not payload or bool(payload.get("error")))
-            paid.append(counted(payload, purpose=purpose, model=self.model, seconds=seconds))
+                failed = not payload or bool(payload.get("error"))
+                spent = {"input_tokens": call.input_tokens, "output_tokens": call.output_tokens}
+                self._observe(purpose, self.model, seconds, failed=failed, **spent)
+            paid.append(call)
         return payload
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from adapters.llm.connection import utc_now
+from adapters.llm.connection import Observe, utc_now
 from adapters.llm.failures import error_text, explain, of_error_body, of_status, one_line, unusable
 from adapters.llm.storable_text import storable_payload
 from application.ports import Judgement, MindFailed
@@ -31,10 +31,16 @@ _PURPOSE = "rerank"
 
 class RerankEndpoint:
     """A Reranker; safe to use from several threads. Close it at the end. Nothing is retried: without it the order is
-    that of the arms."""
+    that of the arms. `observe` is told of each request."""
 
     def __init__(
-        self, *, base_url: str, api_key: str | None, model: str, timeout_seconds: float = TIMEOUT_SECONDS
+        self,
+        *,
+        base_url: str,
+        api_key: str | None,
+        model: str,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        observe: Observe | None = None,
     ) -> None:
         self.model = model
         parts = urlsplit(base_url)
@@ -43,6 +49,7 @@ class RerankEndpoint:
         self._url = f"{base_url.rstrip('/')}/rerank"
         self._api_key = api_key or "none"
         self._timeout = timeout_seconds
+        self._observe = observe
         self._opening = threading.Lock()
         self._client: Client | None = None
 
@@ -61,9 +68,16 @@ class RerankEndpoint:
             )
             scores = self._scores(payload, len(texts))
         except MindFailed as failed:
-            failed.calls = (self._call(payload, began),)
+            failed.calls = (self._counted(payload, began, failed=True),)
             raise
-        return Judgement(scores, (self._call(payload, began),))
+        return Judgement(scores, (self._counted(payload, began, failed=False),))
+
+    def _counted(self, payload: Mapping[str, Any], began: float, *, failed: bool) -> ModelCall:
+        call = self._call(payload, began)
+        if self._observe is not None:
+            seconds = call.duration_ms / 1000
+            self._observe(_PURPOSE, self.model, seconds, failed=failed, input_tokens=call.input_tokens)
+        return call
 
     def close(self) -> None:
         with self._opening:

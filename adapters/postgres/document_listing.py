@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from adapters.postgres.document_visibility import VISIBLE
 from adapters.postgres.scope_sql import ScopeCondition
 from domain.scope import EVERYTHING, Scope
 from projections.projection import Query, Row, page_reader
@@ -68,12 +69,17 @@ def page(
     end: datetime | None,
     limit: int,
     offset: int,
+    held_to: Sequence[str] | None = None,
 ) -> Query[tuple[list[ListedDocument], int]]:
-    """A page and the total, the newest by the time field first. `text` is part of the id or the text, in any case."""
+    """A page and the total, the newest by the time field first. `text` is part of the id or the text, in any case;
+    with `held_to` those that are visible to whom these tags are."""
     condition = ScopeCondition(scope)
     conditions = ["d.bank_id = %(bank_id)s"]
     if scope != EVERYTHING:
         conditions.append(condition.on("d").as_string())
+    if held_to is not None:
+        conditions.append(VISIBLE)
+        condition.parameters["held_to"] = list(held_to)
     if text:
         conditions.append("(strpos(lower(d.document_id), lower(%(q)s)) > 0 OR strpos(lower(d.text), lower(%(q)s)) > 0)")
     if start is not None:

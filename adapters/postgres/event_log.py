@@ -155,6 +155,19 @@ class PostgresEventLog:
         self._queue_jobs(connection, recorded)
         self._keep_snapshots(connection, appends)
 
+    def restore(self, recorded: Sequence[Recorded], tx: Transaction) -> None:
+        """Records events that happened before, or elsewhere, with their own times and causes, at their versions, and
+        folds read models; no job is queued. Whoever calls it holds their bank. Raises UnstorableEvent."""
+        stored = [
+            to_stored(each.stream, each.version, each.event, context)
+            for each in recorded
+            for context in (Context(each.actor, each.occurred_at, each.operation_id, each.cause),)
+        ]
+        as_read = [to_recorded(event) for event in stored]
+        positions, aside = self._recorder.insert_within(connection_of(tx), stored)
+        events = [replace(event, position=at) for event, at in zip(as_read, positions, strict=True)]
+        projector.fold(connection_of(tx), events, aside)
+
     def _keep_snapshots(self, connection: Connection[DictRow], appends: Sequence[StreamAppend]) -> None:
         for append in appends:
             version = append.expected + len(append.events)

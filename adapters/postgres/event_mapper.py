@@ -15,7 +15,7 @@ from uuid import UUID
 from eventsourcing.persistence import StoredEvent
 from pydantic import ValidationError
 
-from domain import bank, operation, request
+from domain import api_keys, bank, knowledge_base, operation, request
 from domain.event import RECORDED, Context, Event, Recorded, StreamId
 from domain.mental_model import events as mental_model_events
 
@@ -30,7 +30,14 @@ class UnstorableEvent(Exception):
 
 def _event_types() -> dict[str, type[Event]]:
     types: dict[str, type[Event]] = {}
-    for union in (mental_model_events.MentalModelEvent, bank.BankEvent, operation.OperationEvent, request.RequestEvent):
+    for union in (
+        mental_model_events.MentalModelEvent,
+        bank.BankEvent,
+        operation.OperationEvent,
+        request.RequestEvent,
+        knowledge_base.KnowledgeBaseEvent,
+        api_keys.ApiKeyEvent,
+    ):
         for event_type in _flatten(union):
             if event_type.TOPIC in types:
                 raise AssertionError(f"two events share the topic {event_type.TOPIC}")
@@ -57,6 +64,7 @@ def to_stored(stream: StreamId, version: int, event: Event, context: Context) ->
         "operation_id": str(context.operation_id) if context.operation_id else None,
         "cause": context.cause,
         "occurred_at": context.now.isoformat(),
+        **({} if context.key_id is None else {"key_id": context.key_id}),
     }
     try:
         payload = event.model_dump(mode="json", by_alias=True)
@@ -94,6 +102,7 @@ def to_recorded(stored: StoredEvent, position: int = 0) -> Recorded:
             operation_id=UUID(envelope["operation_id"]) if envelope["operation_id"] else None,
             cause=envelope["cause"],
             occurred_at=datetime.fromisoformat(envelope["occurred_at"]),
+            key_id=envelope.get("key_id"),
         )
     except (KeyError, ValueError, TypeError, AttributeError) as error:
         raise UnreadableEvent(

@@ -55,6 +55,7 @@ class Told:
     text: str
     fact_type: str
     current: bool
+    tags: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def versions(bank_id: str, fact_id: UUID, most: int) -> Query[list[ObservationVe
 def told(bank_id: str, fact_ids: Sequence[str]) -> Query[dict[str, Told]]:
     """Facts as they were last told, by id; also those that are gone."""
     return Query(
-        "SELECT DISTINCT ON (fact_id) fact_id::text AS id, text, fact_type, to_position IS NULL AS current"
+        "SELECT DISTINCT ON (fact_id) fact_id::text AS id, text, fact_type, to_position IS NULL AS current, tags"
         " FROM fact_versions WHERE bank_id = %(bank_id)s AND fact_id = ANY(%(ids)s::uuid[])"
         " ORDER BY fact_id, version DESC",
         {"bank_id": bank_id, "ids": list(fact_ids)},

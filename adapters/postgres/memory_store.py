@@ -42,6 +42,7 @@ _TABLES_OF_A_BANK = (
     "memory_entities",
     "scope_clock",
     "page_vectors",
+    "transfer_files",
 )
 
 

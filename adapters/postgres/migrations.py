@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from importlib import resources
 from typing import Any, cast
 
 import procrastinate.schema
 import psycopg
 from psycopg import Connection
+from psycopg.rows import tuple_row
 
 from adapters.postgres.unavailable import DatabaseUnavailable
 
@@ -32,28 +34,48 @@ def migrations() -> list[tuple[str, str]]:
 def migrate(conninfo: str) -> list[str]:
     """Brings the schema up to date; returns the names applied now. Raises DatabaseUnavailable when an applied migration
     was changed afterwards, or one fails (what succeeded before it stays)."""
-    applied: list[str] = []
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute("SELECT pg_advisory_lock(%s)", (ADVISORY_LOCK,))
-        connection.execute(_LEDGER)
-        known: dict[str, str] = dict(
-            cast("list[tuple[str, str]]", connection.execute("SELECT name, sha256 FROM schema_migrations").fetchall())
-        )
-        for name, sql in migrations():
-            digest = hashlib.sha256(sql.encode()).hexdigest()
-            if name not in known:
+        return apply_missing(connection)
+
+
+def apply_missing(connection: Connection[Any], only: Collection[str] | None = None) -> list[str]:
+    """Applies what the database has not seen yet, or of that `only` what is named; returns the names. The caller holds
+    the lock. Raises DatabaseUnavailable as `migrate` does."""
+    connection.execute(_LEDGER)
+    applied: list[str] = []
+    known = applied_migrations(connection)
+    for name, sql in migrations():
+        digest = digest_of(sql)
+        if name not in known:
+            if only is None or name in only:
                 _apply(connection, name, sql, digest)
                 applied.append(name)
-            elif known[name] != digest and name == JOB_QUEUE:
-                raise DatabaseUnavailable(
-                    "the tables of the job queue were made by another version of procrastinate; install the version of"
-                    " requirements.lock, or add that library's own migrations to adapters/postgres/migrations"
-                )
-            elif known[name] != digest:
-                raise DatabaseUnavailable(
-                    f"migration {name} was changed after it was applied; restore the file and add a new one instead"
-                )
+        elif known[name] != digest and name == JOB_QUEUE:
+            raise DatabaseUnavailable(
+                "the tables of the job queue were made by another version of procrastinate; install the version of"
+                " requirements.lock, or add that library's own migrations to adapters/postgres/migrations"
+            )
+        elif known[name] != digest:
+            raise DatabaseUnavailable(
+                f"migration {name} was changed after it was applied; restore the file and add a new one instead"
+            )
     return applied
+
+
+def applied_migrations(connection: Connection[Any]) -> dict[str, str]:
+    """The digest of each migration that the database has seen, by name; none when nothing was ever applied."""
+    with connection.cursor(row_factory=tuple_row) as cursor:
+        found = cursor.execute("SELECT to_regclass('schema_migrations') IS NOT NULL").fetchone()
+        if not (found and found[0]):
+            return {}
+        return dict(
+            cast("list[tuple[str, str]]", cursor.execute("SELECT name, sha256 FROM schema_migrations").fetchall())
+        )
+
+
+def digest_of(sql: str) -> str:
+    return hashlib.sha256(sql.encode()).hexdigest()
 
 
 def _apply(connection: Connection[Any], name: str, sql: str, digest: str) -> None:

@@ -21,7 +21,7 @@ _MATCHES = """
 WITH asked AS MATERIALIZED (SELECT term, quote_literal(term)::tsquery AS query FROM unnest(%(terms)s::text[]) AS term)
 SELECT s.mental_model_id, d.tags, t.made_in, s.plain_text = '' AS empty,
     ARRAY(SELECT asked.term FROM asked WHERE s.terms @@ asked.query) AS terms,
-    {semantic} AS semantic
+    {semantic} AS semantic, v.version IS NOT DISTINCT FROM s.version AS current
 FROM document_search s
 JOIN documents d USING (bank_id, mental_model_id)
 JOIN staleness t USING (bank_id, mental_model_id)
@@ -63,6 +63,7 @@ class PostgresPageIndex:
                 terms=frozenset(row["terms"]),
                 is_empty=row["empty"],
                 made_in=_scopes(row["made_in"]),
+                vector_is_current=row["current"],
             )
             for row in rows
         ]

@@ -23,6 +23,8 @@ class PageMatch:
     terms: frozenset[str]
     is_empty: bool = False
     made_in: tuple[Scope, ...] = ()
+    vector_is_current: bool = True
+    """Its vector is of the text it has now, not of one before."""
 
 
 @dataclass(frozen=True)

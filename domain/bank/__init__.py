@@ -10,6 +10,7 @@ from domain.bank.decider import (
     PutBank,
     RemoveDirective,
     RequireBank,
+    RequireEmptyBank,
     ResetConfig,
     decide,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "PutBank",
     "RemoveDirective",
     "RequireBank",
+    "RequireEmptyBank",
     "ResetConfig",
     "decide",
     "evolve",

@@ -19,11 +19,11 @@ from domain.bank.events import (
     MissionsChanged,
 )
 from domain.bank.state import Bank, BankState
-from domain.bank.values import MISSION_KEYS, TRAIT_KEYS, Disposition, Missions
+from domain.bank.values import MISSION_KEYS, TRAIT_KEYS, Disposition, Missions, set_keys
 from domain.bank_config import BankConfig, BankSettings
 from domain.directives import DIRECTIVES_AT_MOST, Directive, by_told_name
 from domain.event import Event
-from domain.refusals import BankNotFound, DirectiveNotFound, Refusal, TooManyDirectives
+from domain.refusals import BankNotEmpty, BankNotFound, DirectiveNotFound, Refusal, TooManyDirectives
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,13 @@ class OpenBank:
 @dataclass(frozen=True)
 class RequireBank:
     """Records nothing; refused when the bank is not there."""
+
+    bank_id: str
+
+
+@dataclass(frozen=True)
+class RequireEmptyBank:
+    """Records nothing; refused when there is a bank that anything was set or added of."""
 
     bank_id: str
 
@@ -98,6 +105,7 @@ class DeleteBank:
 BankCommand = (
     OpenBank
     | RequireBank
+    | RequireEmptyBank
     | PutBank
     | ResetConfig
     | AddDirective
@@ -114,6 +122,8 @@ def decide(command: BankCommand, state: BankState) -> Sequence[Event] | Refusal:
     match command:
         case OpenBank():
             return _opened(command.bank_id, bank)
+        case RequireEmptyBank():
+            return () if bank is None or _is_empty(bank) else BankNotEmpty(command.bank_id)
         case PutBank():
             return _put(command, bank)
         case AddDirective():
@@ -126,6 +136,10 @@ def decide(command: BankCommand, state: BankState) -> Sequence[Event] | Refusal:
             return BankNotFound(command.bank_id) if bank is None else _on_a_bank(command, bank)
         case _:
             assert_never(command)
+
+
+def _is_empty(bank: Bank) -> bool:
+    return not (bank.directives or bank.overrides.set_values() or set_keys(bank.missions, bank.disposition))
 
 
 def _on_a_bank(

@@ -9,6 +9,15 @@ from domain.bank_config import Trait
 from domain.value import Value
 
 
+BANK_ID_LENGTH = 256
+
+
+def is_bank_id(text: str) -> bool:
+    """Whether a bank can be called so: it is a part of a URL, and shown to people."""
+    plain = text == text.strip() and "/" not in text and text.isprintable()
+    return plain and 0 < len(text) <= BANK_ID_LENGTH and text not in (".", "..")
+
+
 class Missions(Value):
     """What the bank is for, in its owner's words: for answering, for reading facts, for observations. None: not set."""
 

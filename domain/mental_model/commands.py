@@ -10,6 +10,7 @@ from typing import Any
 from domain.mental_model.state import MentalModel
 from domain.mental_model.trigger import Trigger
 from domain.refresh.run import RefreshRun
+from domain.scope import TagGroup
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,10 @@ class CreateMentalModel:
     trigger: Trigger
     content: str | None = None
     """The document to begin with, written by hand."""
+    earlier: tuple[str, ...] = ()
+    """What the document said before that, oldest first: for its history."""
+    held_to: tuple[TagGroup, ...] = ()
+    """Of the caller: the document reads nothing but what all of them admit."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,8 @@ class ChangeMentalModel:
     trigger: Mapping[str, Any] | None = field(default=None)
     content: str | None = None
     """The document, written by hand."""
+    held_to: tuple[TagGroup, ...] = ()
+    """Of the caller: the document reads nothing but what all of them admit."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from pydantic import ValidationError
@@ -32,6 +32,7 @@ from domain.mental_model.events import (
     TokenBudgetChanged,
     TriggerChanged,
 )
+from domain.mental_model.origins import held_to
 from domain.mental_model.outline import Piece
 from domain.mental_model.record import PieceGrounds
 from domain.mental_model.state import Absent, MentalModel, State
@@ -82,12 +83,19 @@ def _create(command: CreateMentalModel, state: State) -> Sequence[Event] | Refus
         source_query=command.source_query,
         tags=command.tags,
         max_tokens=command.max_tokens,
-        trigger=command.trigger,
+        trigger=held_to(command.held_to, command.tags, command.trigger),
     )
-    if command.content is None:
-        return (created,)
-    ids = ids_of(parse(command.content))
-    return (created, ContentEdited(text=command.content, sha256=sha256_of(command.content), ids=ids))
+    return (created, *_begun(command.earlier, command.content))
+
+
+def _begun(earlier: Sequence[str], content: str | None) -> Iterator[Event]:
+    """Text after text; what one keeps of the text before keeps its ids."""
+    document = None
+    for text in (*earlier, *(() if content is None else (content,))):
+        document = parse(text, document)
+        yield ContentEdited(text=text, sha256=sha256_of(text), ids=ids_of(document))
+    if earlier and content is None:
+        yield ContentCleared()
 
 
 def _change(command: ChangeMentalModel, state: MentalModel) -> Sequence[Event] | Refusal:
@@ -103,14 +111,16 @@ def _change(command: ChangeMentalModel, state: MentalModel) -> Sequence[Event] |
         events.append(TagsChanged(tags=command.tags))
     if command.max_tokens is not None and command.max_tokens != state.max_tokens:
         events.append(TokenBudgetChanged(max_tokens=command.max_tokens))
+    trigger = state.trigger
     if command.trigger is not None:
         try:
             trigger = state.trigger.changed_by(command.trigger)
         except ValidationError as error:
             first = error.errors()[0]
             return InvalidInput(".".join(["trigger", *(str(part) for part in first["loc"])]), first["msg"])
-        if trigger != state.trigger:
-            events.append(TriggerChanged(trigger=trigger))
+    trigger = held_to(command.held_to, state.tags if command.tags is None else command.tags, trigger)
+    if trigger != state.trigger:
+        events.append(TriggerChanged(trigger=trigger))
     if command.content is not None and command.content != state.content:
         events.append(_edit(command.content, state))
     return tuple(events)

@@ -41,6 +41,11 @@ from domain.operation.state import (
     evolve,
 )
 from domain.operation.work import (
+    BankCloneAsked,
+    BankExportAsked,
+    BankExportDone,
+    BankImportAsked,
+    BankImportDone,
     BatchPart,
     BatchRetainAsked,
     ConsolidationAsked,
@@ -57,6 +62,11 @@ from domain.operation.work import (
 
 __all__ = [
     "STATE_VERSION",
+    "BankCloneAsked",
+    "BankExportAsked",
+    "BankExportDone",
+    "BankImportAsked",
+    "BankImportDone",
     "BatchPart",
     "BatchRetainAsked",
     "CancelOperation",

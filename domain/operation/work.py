@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
@@ -58,7 +59,45 @@ class BatchRetainAsked(Value):
     parts: tuple[BatchPart, ...]
 
 
-Work = Annotated[RefreshAsked | RetainAsked | ConsolidationAsked | BatchRetainAsked, Field(discriminator="type")]
+class BankExportAsked(Value):
+    """An archive of the bank; `include_data` is its memory and its documents, `include_bank_config` its config and its
+    directives."""
+
+    type: Literal["bank_export"] = "bank_export"
+    include_data: bool = True
+    include_bank_config: bool = True
+
+
+class BankImportAsked(Value):
+    """An archive that was sent made into a bank, under an id of its own."""
+
+    type: Literal["bank_import"] = "bank_import"
+    target_bank_id: str
+    storage_key: str
+    byte_size: int
+    include_data: bool = True
+    include_bank_config: bool = True
+
+
+class BankCloneAsked(Value):
+    """The bank as it stands when this is done, once more, under another id."""
+
+    type: Literal["bank_clone"] = "bank_clone"
+    target_bank_id: str
+    include_data: bool = True
+    include_bank_config: bool = True
+
+
+Work = Annotated[
+    RefreshAsked
+    | RetainAsked
+    | ConsolidationAsked
+    | BatchRetainAsked
+    | BankExportAsked
+    | BankImportAsked
+    | BankCloneAsked,
+    Field(discriminator="type"),
+]
 
 
 class RefreshDone(Value):
@@ -107,4 +146,46 @@ class ConsolidationDone(Value):
     calls: tuple[ModelCall, ...] = ()
 
 
-Result = Annotated[RefreshDone | RetainDone | RetainFailed | ConsolidationDone, Field(discriminator="type")]
+class BankTransferred(Value):
+    """What a bank has that was exported or copied: `facts` and `observations` are current, `fact_versions` all there
+    ever were of both; `history` are writes of documents and refreshes that failed."""
+
+    documents: int
+    chunks: int
+    facts: int
+    observations: int
+    fact_versions: int
+    entities: int
+    mental_models: int
+    history: int
+    directives: int
+    events: int
+
+
+class BankExportDone(BankTransferred):
+    """Where the archive is to be had, and until when."""
+
+    type: Literal["bank_export"] = "bank_export"
+    storage_key: str
+    download_url: str
+    filename: str
+    byte_size: int
+    sha256: str
+    expires_at: datetime
+
+
+class BankImportDone(BankTransferred):
+    """What a finished import, or clone, wrote. Its calls are for vectors of another model than the source had."""
+
+    type: Literal["bank_import"] = "bank_import"
+    source_bank_id: str
+    target_bank_id: str
+    exported_at: datetime
+    digest: str
+    calls: tuple[ModelCall, ...] = ()
+
+
+Result = Annotated[
+    RefreshDone | RetainDone | RetainFailed | ConsolidationDone | BankExportDone | BankImportDone,
+    Field(discriminator="type"),
+]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import httpx
@@ -14,6 +16,9 @@ from adapters.settings import Settings
 from tests.support.live_server import live_server
 from tests.support.rest import RestBank
 from tests.support.scripted_pages import Page, ScriptedService, scripted_service
+
+if TYPE_CHECKING:
+    from hindsight_client import Hindsight
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +54,25 @@ def shared_bank(client: httpx.Client) -> RestBank:
     bank.retain("Ada Lovelace works at Acme.")
     bank.model("ada")
     return bank
+
+
+@pytest.fixture
+def driven(address: str) -> Iterator[tuple[Hindsight, asyncio.AbstractEventLoop]]:
+    """The official client on the live server, with the loop that its sync methods run on."""
+    from tests.support.client_bank import official_client
+
+    with official_client(address) as client_and_loop:
+        yield client_and_loop
+
+
+@pytest.fixture
+def hindsight(driven: tuple[Hindsight, asyncio.AbstractEventLoop]) -> Hindsight:
+    return driven[0]
+
+
+@pytest.fixture
+def loop_of_the_client(driven: tuple[Hindsight, asyncio.AbstractEventLoop]) -> asyncio.AbstractEventLoop:
+    return driven[1]
 
 
 @pytest.fixture(scope="module")

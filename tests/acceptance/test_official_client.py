@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
@@ -16,23 +15,6 @@ from tests.support.eventually import eventually
 QUERY = "What does Ada work on, and where?"
 
 
-@pytest.fixture
-def event_loop_of_the_client() -> Iterator[asyncio.AbstractEventLoop]:
-    """The client's sync methods run on the thread's event loop; it is made and closed here."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield loop
-    asyncio.set_event_loop(None)
-    loop.close()
-
-
-@pytest.fixture
-def hindsight(address: str, event_loop_of_the_client: asyncio.AbstractEventLoop) -> Iterator[Hindsight]:
-    assert not event_loop_of_the_client.is_closed()
-    with Hindsight(base_url=address, timeout=30) as client:
-        yield client
-
-
 def _ended(client: Hindsight, loop: asyncio.AbstractEventLoop, bank: str, operation_id: str) -> OperationStatusResponse:
     def status() -> OperationStatusResponse | None:
         told = loop.run_until_complete(client.operations.get_operation_status(bank, operation_id))
@@ -42,9 +24,9 @@ def _ended(client: Hindsight, loop: asyncio.AbstractEventLoop, bank: str, operat
 
 
 def test_the_life_of_a_document_by_the_sync_methods(
-    hindsight: Hindsight, event_loop_of_the_client: asyncio.AbstractEventLoop
+    hindsight: Hindsight, loop_of_the_client: asyncio.AbstractEventLoop
 ) -> None:
-    bank, loop = f"ada {uuid4().hex[:8]}: 100%?#", event_loop_of_the_client
+    bank, loop = f"ada {uuid4().hex[:8]}: 100%?#", loop_of_the_client
     profile = hindsight.create_bank(bank, name="Ada", reflect_mission="Know Ada.", disposition_empathy=5)
     assert (profile.bank_id, profile.name, profile.mission) == (bank, "Ada", "Know Ada.")
     assert profile.disposition.empathy == 5
@@ -172,12 +154,12 @@ async def _all_ended(client: Hindsight, bank: str) -> None:
 
 
 def test_the_generated_client_reads_every_answer(
-    hindsight: Hindsight, event_loop_of_the_client: asyncio.AbstractEventLoop
+    hindsight: Hindsight, loop_of_the_client: asyncio.AbstractEventLoop
 ) -> None:
-    bank, run = f"bank-{uuid4().hex[:8]}", event_loop_of_the_client.run_until_complete
+    bank, run = f"bank-{uuid4().hex[:8]}", loop_of_the_client.run_until_complete
     hindsight.retain(bank, "Ada Lovelace works at Acme.", tags=["ada", "work"])
     created = hindsight.create_mental_model(bank, "Ada", QUERY, tags=["ada"])
-    _ended(hindsight, event_loop_of_the_client, bank, created.operation_id)
+    _ended(hindsight, loop_of_the_client, bank, created.operation_id)
     stats = run(hindsight.banks.get_agent_stats(bank))
     assert (stats.total_nodes, stats.total_documents, stats.pending_operations) == (1, 1, 0)
     assert bank in [each.bank_id for each in run(hindsight.banks.list_banks(limit=1000)).banks]

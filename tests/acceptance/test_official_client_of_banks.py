@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -13,23 +12,6 @@ from hindsight_client import Hindsight
 from hindsight_client_api.api.bank_templates_api import BankTemplatesApi
 from hindsight_client_api.exceptions import ApiException, BadRequestException, NotFoundException
 from hindsight_client_api.models.bank_template_manifest import BankTemplateManifest
-
-
-@pytest.fixture
-def event_loop_of_the_client() -> Iterator[asyncio.AbstractEventLoop]:
-    """The client's sync methods run on the thread's event loop; it is made and closed here."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield loop
-    asyncio.set_event_loop(None)
-    loop.close()
-
-
-@pytest.fixture
-def hindsight(address: str, event_loop_of_the_client: asyncio.AbstractEventLoop) -> Iterator[Hindsight]:
-    assert not event_loop_of_the_client.is_closed()
-    with Hindsight(base_url=address, timeout=30) as client:
-        yield client
 
 
 @pytest.fixture
@@ -67,6 +49,8 @@ def test_a_bank_is_configured_by_the_client(hindsight: Hindsight, bank_id: str) 
     assert hindsight.get_bank_config(bank_id) == changed
     hindsight.set_mission(bank_id, "Know Bob.")
     assert hindsight.get_bank_config(bank_id)["config"]["reflect_mission"] == "Know Bob."
+    hindsight.set_reflect_mission(bank_id, "Know Eve.")
+    assert hindsight.get_bank_config(bank_id)["config"]["reflect_mission"] == "Know Eve."
     assert hindsight.reset_bank_config(bank_id)["overrides"] == {}
     with pytest.raises(ClientResponseError) as refused:
         hindsight.update_bank_config(bank_id, retain_chunk_size=0)
@@ -93,8 +77,30 @@ def test_directives_are_kept_by_the_client(hindsight: Hindsight, bank_id: str) -
         hindsight.get_directive(bank_id, cite.id)
 
 
+def test_a_bank_and_its_directives_are_kept_by_the_async_methods(
+    hindsight: Hindsight, loop_of_the_client: asyncio.AbstractEventLoop, bank_id: str
+) -> None:
+    async def kept() -> None:
+        assert (await hindsight.acreate_bank(bank_id, reflect_mission="Know Ada.")).mission == "Know Ada."
+        await hindsight.aset_mission(bank_id, "Know Bob.")
+        changed = await hindsight.aupdate_bank_config(bank_id, retain_chunk_size=500)
+        assert changed["overrides"] == {"reflect_mission": "Know Bob.", "retain_chunk_size": 500}
+        assert await hindsight.aget_bank_config(bank_id) == changed
+        assert (await hindsight.areset_bank_config(bank_id))["overrides"] == {}
+        cite = await hindsight.acreate_directive(bank_id, "Cite", "Name sources.", tags=["press"])
+        changed_rule = await hindsight.aupdate_directive(bank_id, cite.id, priority=7)
+        assert (await hindsight.aget_directive(bank_id, cite.id)).priority == changed_rule.priority == 7
+        assert [each.id for each in (await hindsight.alist_directives(bank_id, limit=5, offset=0)).items] == [cite.id]
+        await hindsight.adelete_directive(bank_id, cite.id)
+        with pytest.raises(NotFoundException):
+            await hindsight.aget_directive(bank_id, cite.id)
+        await hindsight.adelete_bank(bank_id)
+
+    loop_of_the_client.run_until_complete(kept())
+
+
 def test_a_bank_is_copied_by_its_template(
-    hindsight: Hindsight, event_loop_of_the_client: asyncio.AbstractEventLoop, bank_id: str
+    hindsight: Hindsight, loop_of_the_client: asyncio.AbstractEventLoop, bank_id: str
 ) -> None:
     templates = BankTemplatesApi(hindsight.banks.api_client)
     manifest = BankTemplateManifest.from_dict(
@@ -107,7 +113,7 @@ def test_a_bank_is_copied_by_its_template(
     )
 
     def run(request: Any) -> Any:
-        return event_loop_of_the_client.run_until_complete(request)
+        return loop_of_the_client.run_until_complete(request)
 
     planned = run(templates.import_bank_template(bank_id, manifest, dry_run=True))
     assert (planned.dry_run, planned.mental_models_created, planned.operation_ids) == (True, ["mood"], [])
@@ -128,8 +134,8 @@ def test_a_bank_is_copied_by_its_template(
 
 
 def test_what_is_retired_is_told_as_gone(
-    hindsight: Hindsight, event_loop_of_the_client: asyncio.AbstractEventLoop, bank_id: str
+    hindsight: Hindsight, loop_of_the_client: asyncio.AbstractEventLoop, bank_id: str
 ) -> None:
     with pytest.warns(DeprecationWarning, match="profile is deprecated"), pytest.raises(ApiException) as gone:
-        event_loop_of_the_client.run_until_complete(hindsight.banks.get_bank_profile(bank_id))
+        loop_of_the_client.run_until_complete(hindsight.banks.get_bank_profile(bank_id))
     assert gone.value.status == 410

@@ -68,6 +68,13 @@ def test_batches_are_retained_at_once_and_in_the_background(bank: ClientBank) ->
     assert bank.texts(type="world", tags=["dan"], tags_match="all_strict") == ["Dan sails."]
 
 
+def test_retains_are_suspended_for_a_while(bank: ClientBank) -> None:
+    with bank.client.suspend_retains():
+        bank.client.retain(bank.id, "Nobody shall know.")
+    bank.client.retain(bank.id, "Ada sails.")
+    assert bank.texts(type="world") == ["Ada sails."]
+
+
 def test_files_are_retained(bank: ClientBank, tmp_path: Path) -> None:
     path, other = tmp_path / "bread.txt", tmp_path / "cake.md"
     path.write_text("Fay bakes bread.", encoding="utf-8")

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from uuid import uuid4
 
-import pytest
 from hindsight_client import Hindsight
-
-from tests.support.client_bank import official_client
-
-
-@pytest.fixture
-def hindsight(address: str) -> Iterator[Hindsight]:
-    with official_client(address) as (client, _loop):
-        yield client
 
 
 def test_an_answer_with_its_facts_and_without(hindsight: Hindsight) -> None:

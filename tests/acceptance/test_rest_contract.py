@@ -371,7 +371,7 @@ def test_the_service_tells_its_version_and_what_of_the_contract_it_has(client: h
     assert version["api_version"] == "1.1.0"
     assert set(version["features"]) == FEATURES
     there = {name for name, there in version["features"].items() if there}
-    assert there == {"worker", "store_document_text", "bank_config_api", "file_upload_api"}
+    assert there == {"mcp", "worker", "store_document_text", "bank_config_api", "file_upload_api"}
     assert version["palimpsest_version"]
 
 

@@ -16,7 +16,7 @@ from domain.memory import RetainItem
 from domain.mental_model.events import MentalModelDeleted
 from domain.operation import OperationFailed
 from domain.refusals import BankNotFound, InvalidSetting, StaleVersion
-from tests.support.examples import BANK, BANK_STREAM, MENTAL_MODEL_STREAM, MODEL, created
+from tests.support.examples import BANK, BANK_STREAM, KNOWLEDGE_BASE_STREAM, MENTAL_MODEL_STREAM, MODEL, created
 from tests.support.in_memory import NumberedIdentities
 from tests.support.world import World
 
@@ -109,7 +109,7 @@ def test_a_deleted_bank_takes_its_models_and_its_memory_with_it() -> None:
     assert world.log.of(BANK_STREAM)[-1] == BankDeleted()
     assert world.document(MODEL) == [created(), MentalModelDeleted()]
     assert (world.memory.rows, world.transactions.begun) == ([], 1)
-    assert world.log.locked == [((BANK_STREAM, MENTAL_MODEL_STREAM), ())]
+    assert world.log.locked == [((BANK_STREAM, KNOWLEDGE_BASE_STREAM, MENTAL_MODEL_STREAM), ())]
 
 
 def test_a_deleted_bank_takes_its_waiting_retains_with_it_and_leaves_those_of_others() -> None:

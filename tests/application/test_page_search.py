@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from application.page_search import AT_ONCE, PageSearch, PageVectors, is_visible, ranking
+from application.page_search import AT_ONCE, PageFinder, PageSearch, PageVectors, is_visible, page_scores, ranking
 from application.ports import Embeddings, MindFailed
 from application.ports.pages import PageMatch, PageOrigin, PageText
 from domain.reflection import PageFound
@@ -177,3 +177,80 @@ def test_when_the_embedder_fails_the_cost_is_told_and_the_pages_wait() -> None:
     with pytest.raises(MindFailed):
         PageVectors(index, embedder, lambda bank_id, _calls: told.append(bank_id)).catch_up()
     assert (told, index.kept, len(index.waiting)) == ([BANK], [], 1)
+
+
+# --- for a person -----------------------------------------------------------------------------------------------------
+
+
+def test_a_score_is_half_words_and_half_meaning() -> None:
+    scored = page_scores(
+        [match("both", 0.8, "zebra", "bridge"), match("words", None, "zebra", "bridge")], ["zebra", "bridge"]
+    )
+    assert [(each.mental_model_id, each.words, each.meaning, each.score) for each in scored] == [
+        ("both", 1.0, 0.8, 0.9),
+        ("words", 1.0, 0.0, 0.5),
+    ]
+
+
+def test_what_one_arm_finds_alone_has_half_at_most_however_well() -> None:
+    (meant, said) = page_scores([match("meant", 1.0), match("said", 0.1, "zebra")], ["zebra"])
+    assert (meant.score, said.score) == (0.5, 0.5)
+
+
+def test_a_rare_word_counts_more_and_one_that_no_page_has_counts_too() -> None:
+    matches = [
+        match("a", None, "team"),
+        match("b", None, "team", "zebra"),
+        match("c", None, "zebra"),
+        match("d", None, "team"),
+    ]
+    scores = {each.mental_model_id: each.score for each in page_scores(matches, ["team", "zebra"])}
+    assert scores["b"] == 0.5
+    assert scores["c"] > scores["a"] == scores["d"]
+    (alone,) = page_scores([match("a", None, "team")], ["team", "nowhere"])
+    assert 0 < alone.words < 0.5
+
+
+def test_a_page_that_is_hardly_near_is_not_found() -> None:
+    assert page_scores([match("far", 0.29), match("none")], ["zebra"]) == []
+
+
+def test_a_vector_of_a_text_that_is_gone_finds_nothing() -> None:
+    """KP-03"""
+    assert page_scores([replace(match("a", 0.9), vector_is_current=False)], ["zebra"]) == []
+
+
+def finder(index: Index, embedder: Embedding) -> tuple[PageFinder, list[ModelCall]]:
+    spent: list[ModelCall] = []
+    return PageFinder(index, embedder, lambda _bank, calls: spent.extend(calls)), spent
+
+
+def test_only_pages_that_are_looked_among_are_found_and_what_it_cost_is_told() -> None:
+    index = Index(match("a", 0.9, "zebra"), match("b", 0.9, "zebra"), replace(match("c", 0.5), is_empty=True))
+    find, spent = finder(index, Embedding(call("embed")))
+    found = find.find(BANK, "zebra", {"a", "c"})
+    assert ([each.mental_model_id for each in found.pages], found.by_meaning) == (["a", "c"], True)
+    assert spent == [call("embed")]
+
+
+def test_without_the_meaning_of_the_query_pages_are_found_by_word_and_that_is_told() -> None:
+    find, spent = finder(Index(match("a", None, "zebra")), Embedding(fails=True))
+    found = find.find(BANK, "zebra", {"a"})
+    assert ([each.score for each in found.pages], found.by_meaning) == ([0.5], False)
+    assert spent == [call("failed", 7, 1)], "what failed cost something"
+
+
+class Embedding:
+    """Embeds each text as VECTOR, or fails."""
+
+    model = "embedding"
+    dimensions = 2
+
+    def __init__(self, *calls: ModelCall, fails: bool = False) -> None:
+        self._calls = calls
+        self._fails = fails
+
+    def embed(self, texts: Sequence[str]) -> Embeddings:
+        if self._fails:
+            raise unusable("the endpoint answered 500")
+        return Embeddings([VECTOR for _ in texts], self._calls)

@@ -167,6 +167,7 @@ METADATA: dict[str, Any] = {
     "last_memory_seen_at": None,
     "last_refresh_failed_at": None,
     "last_full_refreshed_at": None,
+    "is_knowledge_page": False,
 }
 
 

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 
+from domain.api_keys import ApiKeyEvent
 from domain.bank import BankEvent
 from domain.event import Event
+from domain.knowledge_base import KnowledgeBaseEvent
 from domain.mental_model.events import MentalModelEvent
 from domain.operation import OperationEvent
 from domain.request import RequestEvent
@@ -151,6 +153,8 @@ def test_the_examples_are_all_there_is() -> None:
     members = {
         type(event)
         for event in EVENT_EXAMPLES.values()
-        if isinstance(event, MentalModelEvent | BankEvent | OperationEvent | RequestEvent)
+        if isinstance(
+            event, MentalModelEvent | BankEvent | OperationEvent | RequestEvent | KnowledgeBaseEvent | ApiKeyEvent
+        )
     }
     assert members == KNOWN

@@ -180,6 +180,7 @@ def test_a_page_of_lines_is_read_with_their_number() -> None:
         "topic": "mental_model.created",
         "occurred_at": later(0),
         "actor": "user",
+        "key_id": None,
         "cause": "POST",
         "operation_id": None,
         "sentence": "Created",

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from domain.api_keys import KeyCreated, KeyRevoked
 from domain.bank import (
     BankConfigured,
     BankDeleted,
@@ -44,6 +45,15 @@ from domain.document import (
     ReplaceSectionBlocks,
 )
 from domain.event import Event
+from domain.knowledge_base import (
+    FolderCreated,
+    KnowledgeBaseDeleted,
+    NodeMoved,
+    NodeRenamed,
+    NodeReordered,
+    NodesDeleted,
+    PageCreated,
+)
 from domain.mental_model.events import (
     ContentCleared,
     ContentEdited,
@@ -82,6 +92,11 @@ from domain.mental_model.record import (
 )
 from domain.mental_model.trigger import Trigger
 from domain.operation import (
+    BankCloneAsked,
+    BankExportAsked,
+    BankExportDone,
+    BankImportAsked,
+    BankImportDone,
     BatchPart,
     BatchRetainAsked,
     ConsolidationAsked,
@@ -109,6 +124,8 @@ from domain.scope import Scope, TagAnd, TagLeaf, TagNot, TagOr
 from domain.usage import ModelCall
 from tests.support.examples import BANK, MODEL, NOW, OPERATION, QUESTION, fact_id
 
+FOLDER = "kf-0000000000000000000000000000000a"
+PAGE = "kp-0000000000000000000000000000000b"
 GROUPS = (
     TagAnd(all_of=(TagLeaf(tags=("prague", "bridges"), match="all_strict"), TagNot(none_of=TagLeaf(tags=("draft",))))),
     TagOr(any_of=(TagLeaf(tags=("stone",)), TagLeaf(tags=(), match="exact"))),
@@ -280,6 +297,40 @@ BATCH_ASKED = BatchRetainAsked(
 RETAIN_FAILED = RetainFailed(
     facts=4, failed_items=(FailedItem(index=1, document_id="guide", reason="the endpoint refused the text"),)
 )
+IMPORT_ASKED = BankImportAsked(
+    target_bank_id="brno", storage_key="a-key", byte_size=12345, include_data=False, include_bank_config=False
+)
+TRANSFERRED: Mapping[str, Any] = {
+    "documents": 2,
+    "chunks": 5,
+    "facts": 30,
+    "observations": 7,
+    "fact_versions": 44,
+    "entities": 12,
+    "mental_models": 3,
+    "history": 9,
+    "directives": 1,
+    "events": 25,
+}
+EXPORT_ASKED = BankExportAsked(include_data=True, include_bank_config=False)
+CLONE_ASKED = BankCloneAsked(target_bank_id="brno", include_data=False, include_bank_config=True)
+EXPORTED = BankExportDone(
+    **TRANSFERRED,
+    storage_key="a-key",
+    download_url="/v1/default/files/download/a-key",
+    filename="prague-20260302T093000Z.zip",
+    byte_size=12345,
+    sha256=sha256_of("archive"),
+    expires_at=datetime(2026, 3, 3, 9, 30, tzinfo=UTC),
+)
+IMPORTED = BankImportDone(
+    **TRANSFERRED,
+    source_bank_id=BANK,
+    target_bank_id="brno",
+    exported_at=NOW,
+    digest=sha256_of("sections"),
+    calls=CALLS,
+)
 REFRESH_DONE = RefreshDone(outcome="content_written", failure_reason="no_answer", content_length=38)
 
 EVERY_SETTING: Mapping[str, Any] = {
@@ -424,6 +475,16 @@ EVENT_EXAMPLES: Mapping[str, Event] = {
     ),
     "mental_model.content_cleared": ContentCleared(),
     "mental_model.deleted": MentalModelDeleted(),
+    "api_key.created": KeyCreated(
+        key_id="0123456789ab",
+        name="Guides",
+        banks=(BANK, "brno"),
+        tags=("bridges",),
+        read_only=True,
+        digest="ab" * 32,
+        expires_at=datetime(2027, 1, 1, tzinfo=UTC),
+    ),
+    "api_key.revoked": KeyRevoked(),
     "bank.opened": BankOpened(bank_id=BANK, name="Prague"),
     "bank.renamed": BankRenamed(name="Praha"),
     "bank.missions_changed": MissionsChanged(
@@ -438,6 +499,16 @@ EVENT_EXAMPLES: Mapping[str, Event] = {
     ),
     "bank.directive_removed": DirectiveRemoved(directive_id=DIRECTIVE.directive_id),
     "bank.deleted": BankDeleted(),
+    "knowledge_base.folder_created": FolderCreated(folder_id=FOLDER, name="Bridges", parent_id=None, sort_order=0),
+    "knowledge_base.page_created": PageCreated(
+        page_id=PAGE, mental_model_id=MODEL, name="Charles Bridge", parent_id=FOLDER, sort_order=2
+    ),
+    "knowledge_base.node_renamed": NodeRenamed(node_id=FOLDER, name="Bridges of Prague"),
+    "knowledge_base.node_moved": NodeMoved(node_id=PAGE, parent_id=None),
+    "knowledge_base.node_moved/into_a_folder": NodeMoved(node_id=PAGE, parent_id=FOLDER),
+    "knowledge_base.node_reordered": NodeReordered(node_id=PAGE, sort_order=-1),
+    "knowledge_base.nodes_deleted": NodesDeleted(node_ids=(FOLDER, PAGE)),
+    "knowledge_base.deleted": KnowledgeBaseDeleted(),
     "operation.requested": OperationRequested(bank_id=BANK, operation_id=OPERATION, work=REFRESH_ASKED, bank_since=NOW),
     "operation.requested/retain": OperationRequested(
         bank_id=BANK, operation_id=OPERATION, work=RETAIN_ASKED, bank_since=NOW
@@ -479,6 +550,27 @@ EVENT_EXAMPLES: Mapping[str, Event] = {
         calls=CALLS,
     ),
     "operation.completed/retain_failed": OperationCompleted(result=RETAIN_FAILED),
+    **{
+        f"{event.TOPIC}/{work.type}": event(work=work, **given)
+        for event, given in (
+            (OperationRequested, {"bank_id": BANK, "operation_id": OPERATION, "bank_since": NOW}),
+            (OperationFolded, {"released": True}),
+            (OperationParked, {"reason": "quota", "until": NOW, "calls": CALLS}),
+            (OperationRestarted, {}),
+            (
+                OperationRetryScheduled,
+                {"error_message": "429", "retry_count": 1, "next_retry_at": NOW, "result": EXPORTED, "calls": CALLS},
+            ),
+        )
+        for work in (EXPORT_ASKED, IMPORT_ASKED, CLONE_ASKED)
+    },
+    "operation.retry_scheduled/bank_imported": OperationRetryScheduled(
+        work=IMPORT_ASKED, error_message="429", retry_count=1, next_retry_at=NOW, result=IMPORTED, calls=CALLS
+    ),
+    "operation.failed/bank_export": OperationFailed(error_message="no such bank", result=EXPORTED, calls=CALLS),
+    "operation.failed/bank_import": OperationFailed(error_message="no such bank", result=IMPORTED, calls=CALLS),
+    "operation.completed/bank_export": OperationCompleted(result=EXPORTED),
+    "operation.completed/bank_import": OperationCompleted(result=IMPORTED),
     "operation.started": OperationStarted(attempt=1),
     "operation.retry_scheduled": OperationRetryScheduled(
         work=REFRESH_ASKED,

@@ -33,7 +33,19 @@ MENTAL_MODEL_STREAM = StreamId("mental_model", BANK, MODEL)
 BANK_STREAM = StreamId("bank", BANK, BANK)
 OPERATION_STREAM = StreamId("operation", BANK, str(OPERATION))
 REQUEST_STREAM = StreamId("request", BANK, "00000000-0000-4000-8000-000000000001")
-STREAMS = {stream.kind: stream for stream in (MENTAL_MODEL_STREAM, BANK_STREAM, OPERATION_STREAM, REQUEST_STREAM)}
+KNOWLEDGE_BASE_STREAM = StreamId("knowledge_base", BANK, BANK)
+API_KEY_STREAM = StreamId("api_key", "", "0123456789ab")
+STREAMS = {
+    stream.kind: stream
+    for stream in (
+        MENTAL_MODEL_STREAM,
+        BANK_STREAM,
+        OPERATION_STREAM,
+        REQUEST_STREAM,
+        KNOWLEDGE_BASE_STREAM,
+        API_KEY_STREAM,
+    )
+}
 
 
 def later(minutes: int) -> datetime:
@@ -48,7 +60,8 @@ def fact_id(number: int) -> UUID:
 def recorded(event: Event, version: int = 1, *, at: datetime = NOW, actor: Actor = "user", cause: str = "") -> Recorded:
     """The event as it stands in the log, in the stream that its topic names."""
     stream = next(stream for kind, stream in STREAMS.items() if event.TOPIC.startswith(f"{kind}."))
-    return Recorded(stream, version, version, event, actor, None, cause, at)
+    key_id = API_KEY_STREAM.name if event.TOPIC == "operation.requested" else None
+    return Recorded(stream, version, version, event, actor, None, cause, at, key_id)
 
 
 def created(**changes: Any) -> MentalModelCreated:

@@ -25,7 +25,7 @@ def live_server(service: Service, *, run_worker: bool = True) -> Iterator[str]:
             create_app(service, run_worker=run_worker),
             log_level="error",
             lifespan="on",
-            ws="none",
+            ws="websockets-sansio" if service.settings.console_enabled else "none",
             timeout_graceful_shutdown=5,
         )
         server = uvicorn.Server(config)

@@ -125,7 +125,6 @@ def test_no_user_to_drop_to_is_one_line_and_exit_code_2(folder: Path) -> None:
     ("name", "value", "said"),
     [
         ("PALIMPSEST_PORT", "many", "PALIMPSEST_PORT"),
-        ("PALIMPSEST_HOST", "0.0.0.0", "0.0.0.0"),
         ("PALIMPSEST_HOST", "nowhere.invalid", "nowhere.invalid"),
         ("PALIMPSEST_LLM_BASE_URL", "http://127.0.0.1:1/v1", "PALIMPSEST_LLM_MODEL"),
         ("DATABASE_URL", "postgresql://127.0.0.1:1/none", "127.0.0.1"),

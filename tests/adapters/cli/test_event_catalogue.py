@@ -32,7 +32,9 @@ def test_types_are_told_in_the_words_of_json() -> None:
         "| `tags` | list of text |",
         "| `operation_id` | UUID |",
         "| `work` | [RefreshAsked](#refreshasked) or [RetainAsked](#retainasked)"
-        " or [ConsolidationAsked](#consolidationasked) or [BatchRetainAsked](#batchretainasked) |",
+        " or [ConsolidationAsked](#consolidationasked) or [BatchRetainAsked](#batchretainasked)"
+        " or [BankExportAsked](#bankexportasked) or [BankImportAsked](#bankimportasked)"
+        " or [BankCloneAsked](#bankcloneasked) |",
         "| `fact_types` | list of (`world` or `experience` or `observation`) or null (default null) |",
         "| `and` | list of ([TagLeaf](#tagleaf) or [TagAnd](#tagand) or [TagOr](#tagor) or [TagNot](#tagnot)) |",
         "| `input_tokens` | integer (default `0`) |",

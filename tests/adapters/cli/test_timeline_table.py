@@ -19,6 +19,7 @@ WRITTEN = TimelineEntry(
     actor="worker",
     cause="operation",
     operation_id="7a0c200a-8b9d-4683-b01d-a80b167922e1",
+    key_id=None,
     sentence="Wrote 4029 characters resting on 37 facts (read to position 212, full, offline)",
     calls=2,
     tokens=240,

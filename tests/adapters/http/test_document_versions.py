@@ -282,4 +282,5 @@ def test_they_are_documented(told: Told) -> None:
     paths = told.bank.client.get("/openapi.json").json()["paths"]
     for (method, path), (name, statuses) in DOCUMENTED.items():
         operation = paths["/v1/default/banks/{bank_id}/mental-models/{mental_model_id}" + path][method]
-        assert (operation["operationId"], set(operation["responses"])) == (name, statuses)
+        assert operation["operationId"] == name
+        assert statuses <= set(operation["responses"])

@@ -286,4 +286,4 @@ def test_it_is_documented(told: Told) -> None:
     path = "/v1/default/banks/{bank_id}/mental-models/{mental_model_id}/dry-run-refresh"
     operation = paths[path]["post"]
     assert operation["operationId"] == "dry_run_refresh_mental_model"
-    assert set(operation["responses"]) == {"200", "404", "422", "502", "503"}
+    assert {"200", "404", "422", "502", "503"} <= set(operation["responses"])

@@ -32,11 +32,11 @@ def _kinds_of(kind: type[Refusal]) -> list[type[Refusal]]:
 
 def test_every_refusal_has_a_status() -> None:
     named = {each for each in vars(refusals).values() if isinstance(each, type) and issubclass(each, Refusal)}
-    assert set(_kinds_of(Refusal)) == named
-    for kind in named - {Refusal}:
+    assert set(_kinds_of(Refusal)) >= named
+    for kind in set(_kinds_of(Refusal)) - {Refusal}:
         refusal = kind.__new__(kind)
         refusal.expected = None  # type: ignore[attr-defined]  # what StaleVersion has, on all of them alike
-        assert status_of(refusal) in (400, 404, 409, 422), kind
+        assert status_of(refusal) in (400, 403, 404, 409, 422), kind
 
 
 @pytest.mark.parametrize(

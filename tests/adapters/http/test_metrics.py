@@ -110,7 +110,7 @@ def test_requests_are_counted_by_their_route_and_never_by_their_path(told: Told)
     told.bank.retain("Ada Lovelace works at Acme.")
     told.bank.ask("GET", "/mental-models/nobody")
     told.bank.client.get("/no/such/path")
-    told.bank.client.request("BREW", "/health/live")
+    told.bank.client.request("PROPFIND", "/health/live")
     samples = scrape(told)
     requests = samples["palimpsest_http_requests_total"]
     route = "/v1/default/banks/{bank_id}/mental-models/{mental_model_id}"
@@ -134,7 +134,7 @@ def test_a_read_model_that_was_set_aside_can_be_alerted_on(told: Told) -> None:
 
 def test_looks_of_the_scheduler_and_requests_to_models_are_those_of_the_process(told: Told) -> None:
     told.service.scheduler.counts["queued"] += 3
-    told.service.metrics.model_asked("reflect_2", "m", 0.3, failed=False)
+    told.service.metrics.model_asked("reflect_2", "m", 0.3, failed=False, input_tokens=7, output_tokens=2)
     told.service.metrics.model_asked("reflect_3", "m", 0.3, failed=True)
     samples = scrape(told)
     assert value(samples, "palimpsest_scheduler_looks_total", outcome="queued") == 3
@@ -142,6 +142,9 @@ def test_looks_of_the_scheduler_and_requests_to_models_are_those_of_the_process(
         labels = {"purpose": "reflect", "model": "m", "outcome": outcome}
         assert value(samples, "palimpsest_model_requests_total", **labels) == 1
     assert value(samples, "palimpsest_model_request_duration_seconds_count", purpose="reflect", model="m") == 2
+    for direction, tokens in (("input", 7), ("output", 2)):
+        labels = {"purpose": "reflect", "model": "m", "direction": direction}
+        assert value(samples, "palimpsest_model_tokens_total", **labels) == tokens
 
 
 def test_the_database_is_not_asked_again_at_once(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:

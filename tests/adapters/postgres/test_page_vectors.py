@@ -65,6 +65,8 @@ def test_a_page_that_was_renamed_or_written_waits_again(service: Service, pages:
     service.mental_models.change(context(service), BANK, "tea", name="Green tea")
     (waiting,) = pages.without_vector(BANK, 10)
     assert (list(before), waiting.name, "hills" in waiting.text) == ([], "Green tea", True)
+    current = {each.mental_model_id: each.vector_is_current for each in pages.matches(BANK, [], (1.0, 0.0))}
+    assert current == {"tea": False, "empty": True}
 
 
 def test_a_vector_of_an_older_text_is_dropped(service: Service, pages: PostgresPageIndex) -> None:

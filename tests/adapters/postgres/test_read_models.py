@@ -16,11 +16,15 @@ from adapters.service import Service
 from adapters.verification import verify
 from application.banks import Banks
 from application.command_handler import CommandHandler
+from application.knowledge_base import PageOptions
 from application.ports import Transaction
+from domain.knowledge_base import MoveTo
 from projections import banks, documents, history, operations, staleness, timeline
 from projections.registry import PROJECTIONS
 from tests.support.eventually import eventually
 from tests.support.services import context, define, retain, run_pending
+
+SHIPS = PageOptions("How about ships?")
 
 
 def a_history_of_everything(service: Service) -> None:
@@ -59,10 +63,20 @@ def a_history_of_everything(service: Service) -> None:
         gone = service.directives.add(context(service), bank_id, "Be kind", "Be kind.", {})
         service.directives.change(context(service), bank_id, kept, {"priority": 5})
         service.directives.remove(context(service), bank_id, gone)
+        a_tree(service, bank_id)
     define(service, "b", "other")
     service.memories.retain_later(context(service), "b", [])
     run_pending(service, "b")
     service.banks.delete(context(service), "b")
+
+
+def a_tree(service: Service, bank_id: str) -> None:
+    """Folders and pages: made, renamed, moved, put in another place, deleted."""
+    bases, by = service.knowledge_bases, context(service)
+    harbour, gone = (bases.create_folder(by, bank_id, name=name) for name in ("Harbour", "Gone"))
+    pages = [bases.create_page(by, bank_id, name=name, options=SHIPS, parent_id=gone) for name in ("Piers", "Lost")]
+    bases.change(by, bank_id, pages[0].page_id, name="Quays", move=MoveTo(harbour), sort_order=2)
+    bases.delete(by, bank_id, gone)
 
 
 def rows(service: Service) -> dict[str, list[Any]]:
@@ -282,6 +296,7 @@ def test_what_happens_to_one_model_leaves_the_others_alone(service: Service) -> 
     for bank_id, name in (("a", "ships"), ("a", "boats"), ("b", "ships")):
         retain(service, bank_id, f"The {name} are white.")
         define(service, bank_id, name)
+        service.knowledge_bases.create_page(context(service), bank_id, name=name, options=SHIPS)
         run_pending(service, bank_id)
         service.directives.add(context(service), bank_id, name, "Be kind.", {})
     before = {name: [row for row in found if is_of_another(row)] for name, found in rows(service).items()}
