@@ -17,8 +17,8 @@ from domain.value import Value
 STATE_VERSION = 1
 
 Asking = Literal["retain", "recall", "curate", "reflect", "pages", "preview", "dry_run"]
-"""`preview` is of an extraction, `dry_run` of a refresh. `pages` is of what documents are found by: their vectors, made after they were written,
-and those of the questions they are searched with."""
+"""`preview` is of an extraction, `dry_run` of a refresh. `pages` is of what documents are found by: their vectors, made
+after they were written, and those of the questions they are searched with."""
 
 
 class ModelsAsked(Event):

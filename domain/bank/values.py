@@ -8,7 +8,6 @@ from typing import Any
 from domain.bank_config import Trait
 from domain.value import Value
 
-
 BANK_ID_LENGTH = 256
 
 
