@@ -165,7 +165,7 @@ class SchedulerLoop:
         """Said once, not at every try."""
         told = " ".join(f"{type(error).__name__}: {error}".split())
         if self._told.get(what) != told:
-            logger.warning("%s failed (%s); trying again", what, error)
+            logger.warning("%s failed (%s: %s); trying again", what, type(error).__name__, error)
         self._told[what] = told
 
     def _well(self, what: str) -> None:

@@ -132,7 +132,7 @@ def _show_timeline(client: Client, console: Console) -> None:
 
 def _entry(event: dict[str, Any]) -> TimelineEntry:
     occurred_at = datetime.fromisoformat(event["occurred_at"])
-    return TimelineEntry(**{"operation_id": None, **event, "occurred_at": occurred_at})
+    return TimelineEntry(**{"operation_id": None, "key_id": None, **event, "occurred_at": occurred_at})
 
 
 def _content(client: Client, mental_model_id: str) -> str:

@@ -231,7 +231,7 @@ def test_a_bad_retain_request_retains_nothing(
         ({"query": "Ada", "max_tokens": -1}, "max_tokens"),
         ({"query": "Ada", "tags": ["a"], "tag_groups": [{"tags": ["b"]}]}, "exclude each other"),
         ({"query": "Ada", "tags_match": "fuzzy"}, "tags_match"),
-        ({"query": "Ada", "tag_groups": [{"tags": ["a"], "resolve": "fuzzy"}]}, "resolve"),
+        ({"query": "Ada", "tag_groups": [{"tags": ["a"], "resolve": "near"}]}, "resolve"),
         ({"query": "Ada", "min_scores": {"semantic": 2}}, "semantic"),
         ({"query": "Ada", "include": "all"}, "include"),
     ],

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 RUN = ("sh", "python")
-SHOWN = ("text", "json", "mermaid", "toml", "ini", "yaml", "diff", "markdown")
+SHOWN = ("text", "json", "mermaid", "toml", "ini", "yaml", "diff", "markdown", "sql")
 _FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)[^\n]*\n(?P<code>.*?)^(?P=indent)```$", re.DOTALL | re.MULTILINE
 )
