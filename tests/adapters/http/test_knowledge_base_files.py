@@ -16,13 +16,14 @@ from adapters.http.knowledge_base_bundle import ReadBundle, read
 from adapters.http.knowledge_base_export import Bundle, Texts
 from adapters.http.knowledge_base_markdown import front_matter, page_markdown
 from adapters.http.knowledge_base_wire import nested
+from domain.candidate import is_blank
 from domain.mental_model.trigger import Trigger
 from projections.knowledge_tree import NodeRow
 from projections.staleness import Staleness
 from tests.support.examples import NOW
 
 STORABLE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=80)
-TITLES = STORABLE.filter(lambda text: bool(text.strip()) and text.isprintable() | ("\n" in text))
+TITLES = STORABLE.filter(lambda text: not is_blank(text))
 
 
 def row(number: int, name: str = "Page", **fields: Any) -> NodeRow:
