@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from pydantic.fields import FieldInfo
 from adapters.mcp import banks, curation, document_versions, knowledge, memory, mental_models, operations
 from adapters.mcp.tool import Tool
 from adapters.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 SUBJECTS = {
     "Mental models": mental_models.TOOLS,
@@ -58,8 +61,12 @@ class Offered:
         return not (self.single and tool.beyond) and (self.enabled is None or tool.name in self.enabled)
 
 
-def unknown_tools(names: Iterable[str]) -> list[str]:
-    return sorted(set(names) - set(ALL))
+def warn_of_unknown(settings: Settings) -> None:
+    """Logs the names that are enabled and are no tool's: a slip there takes a tool away without a word."""
+    if unknown := sorted(set(settings.bank_defaults.mcp_enabled_tools or ()) - set(ALL)):
+        logger.warning(
+            "PALIMPSEST_MCP_ENABLED_TOOLS names what is no tool: %s; docs/mcp.md lists all", ", ".join(unknown)
+        )
 
 
 def table() -> str:

@@ -96,8 +96,10 @@ class McpEndpoint:
         from mcp.server.transport_security import TransportSecuritySettings
 
         from adapters.api_client import AsyncApi
+        from adapters.mcp.catalogue import warn_of_unknown
         from adapters.mcp.protocol import protocol_server
 
+        warn_of_unknown(self._settings)
         api = self._api = AsyncApi(app=self._app)
         hosts = self._allowed_hosts()
         return StreamableHTTPSessionManager(

@@ -8,7 +8,7 @@ from mcp.server.stdio import stdio_server
 
 from adapters.api_client import AsyncApi
 from adapters.mcp.call import Call
-from adapters.mcp.catalogue import Offered
+from adapters.mcp.catalogue import Offered, warn_of_unknown
 from adapters.mcp.protocol import protocol_server
 from adapters.settings import Settings
 
@@ -19,6 +19,7 @@ def serve_stdio(settings: Settings, address: str, key: str | None, bank_id: str 
 
 
 async def _serve(settings: Settings, address: str, key: str | None, bank_id: str | None) -> None:
+    warn_of_unknown(settings)
     offered = Offered.by(settings, single=bank_id is not None)
     async with AsyncApi(address, key) as api, stdio_server() as (incoming, outgoing):
         call = Call(api, bank_id or settings.mcp_bank_id)

@@ -7,8 +7,11 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from adapters.cli.main import app
-from adapters.mcp.catalogue import ALL, SUBJECTS, Offered, table
+from adapters.mcp.catalogue import ALL, SUBJECTS, Offered, table, warn_of_unknown
+from adapters.settings import Settings
 
 DOCUMENT = Path(__file__).parent.parent.parent.parent / "docs" / "mcp.md"
 BEGIN, END = "<!-- tools -->\n", "<!-- end of tools -->"
@@ -64,3 +67,17 @@ def test_what_is_taken_away_is_not_brought_back() -> None:
     assert some.narrowed(["recall", "reflect"]).tools().keys() == {"recall"}
     assert Offered(single=True).narrowed(["recall"]).tools().keys() == {"recall"}
     assert Offered(single=True).narrowed([]).tools() == {}
+
+
+def test_a_slip_in_the_tools_that_are_enabled_is_said(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("PALIMPSEST_MCP_ENABLED_TOOLS", "recall,recal,reflect")
+    warn_of_unknown(Settings(_env_file=None))
+    assert [each.getMessage() for each in caplog.records] == [
+        "PALIMPSEST_MCP_ENABLED_TOOLS names what is no tool: recal; docs/mcp.md lists all"
+    ]
+    caplog.clear()
+    monkeypatch.setenv("PALIMPSEST_MCP_ENABLED_TOOLS", "recall")
+    warn_of_unknown(Settings(_env_file=None))
+    assert not caplog.records
